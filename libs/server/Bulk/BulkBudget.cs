@@ -16,6 +16,16 @@ internal sealed class BulkBudget(BulkSettings settings)
     /// <summary>Transfers under way.</summary>
     internal long Operations => Volatile.Read(ref _operations);
 
+    /// <summary>Those that wait for one of these to end.</summary>
+    internal int Waiting
+    {
+        get
+        {
+            lock (_gate)
+                return _waiting.Count;
+        }
+    }
+
     /// <summary>True if one more transfer of the session may begin; it is counted then. Else the waiter is called, once, when another one has ended.</summary>
     internal bool TryTake(BulkShare share, long bytes, Action? waiter)
     {

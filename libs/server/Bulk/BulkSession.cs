@@ -9,7 +9,7 @@ namespace Garnet.Server.Bulk;
 /// bulk.S1  One session, one endpoint: what a client does wrong ends its own session, and nobody else's transfers.
 /// bulk.S2  Memory of a transfer is used again only behind its completion. A transfer that does not end in time poisons the endpoint: the session
 ///     takes nothing more, and its memory and its share of the budget come back when the library has let go of them, if ever.
-/// bulk.S3  Regions are touched on the connection's reactor alone; all else here from any thread.
+/// bulk.S3  Regions and uploads are touched on the connection's reactor alone; all else here from any thread.
 /// bulk.S4  What a transfer reads or writes on this side is its own memory: never a record, before the bytes are all there or after.
 /// </summary>
 internal sealed class BulkSession
@@ -21,7 +21,9 @@ internal sealed class BulkSession
     private readonly BulkPeer? _peer;
     private readonly BulkShare _share = new();
     private readonly Dictionary<uint, ClientRegion> _regions = [];
+    private readonly Dictionary<ulong, BulkUpload> _uploads = [];
     private readonly Lock _gate = new();
+    private ulong _lastToken;
     private Task<bool>? _closed;
     private volatile string _why = "";
 
@@ -53,24 +55,58 @@ internal sealed class BulkSession
 
     internal bool Unregister(uint id) => _regions.Remove(id);
 
+    internal int UploadCount => _uploads.Count;
+
+    /// <summary>A value that comes in parts from now on.</summary>
+    internal BulkUpload OpenUpload(byte[] key, int database, StagedBytes staged)
+    {
+        var upload = new BulkUpload(++_lastToken, key, database, staged);
+        _uploads.Add(upload.Token, upload);
+        return upload;
+    }
+
+    internal bool TryUpload(ulong token, out BulkUpload upload) => _uploads.TryGetValue(token, out upload!);
+
+    /// <summary>Nothing more of it comes.</summary>
+    internal void EndUpload(BulkUpload upload)
+    {
+        if (_uploads.Remove(upload.Token))
+            upload.Staged.Release();
+    }
+
+    /// <summary>Gives up those whose time has come; all, if the session ends. The earliest time that is left.</summary>
+    internal long EndUploads(long nowMs)
+    {
+        long next = long.MaxValue;
+        foreach (BulkUpload upload in (BulkUpload[])[.. _uploads.Values])
+        {
+            if (upload.UntilMs <= nowMs)
+                EndUpload(upload);
+            else
+                next = Math.Min(next, upload.UntilMs);
+        }
+
+        return next;
+    }
+
     /// <summary>True, and counted, if one more transfer of so many bytes may begin; else the waiter is called when it is worth another look.</summary>
     internal bool TryTake(long bytes, Action? waiter) => _home.Budget.TryTake(_share, bytes, waiter);
 
     /// <summary>Memory of a transfer is free.</summary>
     internal void Give(long bytes) => _home.Budget.Give(_share, bytes);
 
-    /// <summary>Moves all of the staged bytes; no byte moves any more when this ends.</summary>
-    internal async ValueTask<TransferEnd> MoveAsync(bool writes, StagedBytes staged, RemoteRange there)
+    /// <summary>Moves all of the bytes; none moves any more when this ends.</summary>
+    internal async ValueTask<TransferEnd> MoveAsync(bool writes, Memory<byte> bytes, RemoteRange[] there)
     {
         if (IsClosed || _endpoint is null)
             return TransferEnd.Closed;
-        if (staged.Length == 0)
+        if (bytes.IsEmpty)
             return TransferEnd.Done;
         var options = new TransferOptions(_home.Timeout);
         try
         {
-            long moved = writes ? await _endpoint.WriteAsync(_peer!, staged.Memory, there, options).ConfigureAwait(false)
-                : await _endpoint.ReadAsync(_peer!, there, staged.Memory, options).ConfigureAwait(false);
+            long moved = writes ? await _endpoint.WriteAsync(_peer!, [bytes], there, options).ConfigureAwait(false)
+                : await _endpoint.ReadAsync(_peer!, there, [bytes], options).ConfigureAwait(false);
             _home.CountMoved(writes, moved);
             return TransferEnd.Done;
         }

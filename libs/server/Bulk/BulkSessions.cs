@@ -7,7 +7,7 @@ namespace Garnet.Server.Bulk;
 /// The sessions of clients whose values go beside their connections (rules bulk.S in <see cref="BulkSession"/>), what they may have together, and
 /// what has been moved. It knows no connection and no command.
 /// </summary>
-internal sealed class BulkSessions(BulkSettings settings, ServerLog log) : IDisposable
+internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
 {
     /// <summary>Bytes that a value goes in over a connection at a time, as clients are advised.</summary>
     internal const int InlineBytes = 1 << 20;
@@ -122,13 +122,13 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log) : IDisp
         log.BulkMemoryLost(session.Id);
     }
 
-    /// <inheritdoc/>
-    public void Dispose()
+    /// <summary>Ends all sessions. False if something still holds memory of a transfer, or has ever kept it: none of that may be given back.</summary>
+    internal bool TryClose()
     {
         BulkSession[] all;
         lock (_gate)
             all = [.. _sessions];
-        Task.WaitAll(Array.ConvertAll(all, static session => session.Close("the server stops")), CloseLimit);
+        return Task.WaitAll(Array.ConvertAll(all, static session => session.Close("the server stops")), 2 * CloseLimit) && Lost == 0;
     }
 
     private BulkSession Add(string carrier, BulkEndpoint? endpoint, BulkPeer? peer)

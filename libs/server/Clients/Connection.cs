@@ -131,6 +131,14 @@ internal sealed unsafe class Connection
         Pushes.Free();
     }
 
+    /// <summary>Its session for values beside the connection ends.</summary>
+    internal void LeaveBulk(string why)
+    {
+        Bulk?.EndUploads(long.MaxValue);
+        Bulk?.Close(why);
+        Bulk = null;
+    }
+
     /// <summary>Keeps bytes that have been received and not framed.</summary>
     internal void Keep(byte* at, byte* end) => Pending.Append(at, (int)(end - at));
 

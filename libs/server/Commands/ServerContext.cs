@@ -123,7 +123,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     {
         client.Begun?.Abandon(client);
         client.Begun = null;
-        client.Bulk?.Close("its connection has gone");
+        client.LeaveBulk("its connection has gone");
         Observers.Forget(client);
         Monitoring.Forget(client);
     }
@@ -174,12 +174,12 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        Bulk.Dispose();
+        bool isAtRest = Bulk.TryClose();
         Monitoring.Dispose();
         Refusals.Dispose();
         Replication.Dispose();
         Keeper?.Dispose();
-        if (Bulk.Lost == 0)
+        if (isAtRest)
             Store.Dispose(); // else a transfer that nothing could end may still come to its memory
         Commands.Dispose();
         ScriptTurns.Dispose();

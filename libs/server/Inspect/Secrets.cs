@@ -21,6 +21,8 @@ internal sealed class Secrets(SettingTable settings)
             return index >= name + 2 && (arguments.Is(index - 1, "AUTH"u8) || (index >= name + 3 && arguments.Is(index - 2, "AUTH"u8)));
         if (arguments.Is(name, "ACL"u8))
             return index >= name + 3 && arguments.Is(name + 1, "SETUSER"u8);
+        if (arguments.Is(name, "BULK.REG"u8))
+            return index == name + 4; // whoever has the key may reach the client's memory
         if (arguments.Is(name, "MIGRATE"u8))
             return index >= name + 6 && IsOfMigrate(arguments, index);
         return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8) && IsSecret(arguments, index - 1);

@@ -37,4 +37,8 @@ public sealed class BulkSettings
     [Setting("bulk-timeout", "How long a transfer may take, until -BULKTIMEOUT; its session ends with it.",
         Unit = SettingUnit.Milliseconds, Min = 1, Max = 3_600_000, Live = true)]
     public int TimeoutMs { get; set; } = 30_000;
+
+    [Setting("bulk-upload-timeout", "How long a value that comes in parts (BULK.OPEN) waits for the next one, until it is given up.",
+        Unit = SettingUnit.Milliseconds, Min = 1, Max = 3_600_000, Live = true)]
+    public int UploadTimeoutMs { get; set; } = 60_000;
 }

@@ -67,14 +67,21 @@ internal sealed class BulkBench : IDisposable
 
     /// <summary>The next piece of the last session comes to rest so much later than it should.</summary>
     internal void Script(LoopFaultKind kind, double laterMs = 0, int back = 0) =>
-        Own(back).Script(new NativeLoopFault { Kind = kind, LaterNs = (ulong)(laterMs * 1e6), Status = BulkStatus.IO });
+        Own(back).Script(new NativeLoopFault { Kind = kind, LaterNs = (ulong)(laterMs * 1e6), Status = kind is LoopFaultKind.Fail or LoopFaultKind.Torn ? BulkStatus.IO : BulkStatus.Ok, Bytes = kind == LoopFaultKind.Torn ? 1000u : 0 });
 
-    /// <summary>Waits until so many transfers are under way.</summary>
-    internal void AwaitRunning(long transfers) => Eventually.Holds(() => Sessions.Budget.Operations == transfers);
+    /// <summary>Waits until a transfer is under way, so that time that passes is its time.</summary>
+    internal void AwaitRunning(int back = 0)
+    {
+        Eventually.Holds(() => Own(back).Figures.TransfersOpen == 1);
+        Own(back).Advance(TimeSpan.Zero);
+    }
+
+    /// <summary>Time passes for the transfers of a session.</summary>
+    internal void Advance(double ms, int back = 0) => Own(back).Advance(TimeSpan.FromMilliseconds(ms));
 
     internal void AwaitIdle()
     {
-        AwaitRunning(0);
+        Eventually.Holds(() => Sessions.Budget.Operations == 0);
         Assert.That(Sessions.Budget.Bytes, Is.Zero);
     }
 

@@ -63,9 +63,9 @@ internal sealed class BulkObserverTests
         other.Call("SET", "k", new string('v', Bytes));
         bench.Script(LoopFaultKind.Delay, 5);
         client.Send("BULK.GET", "k", "1", "0", $"{Bytes}");
-        bench.AwaitRunning(1);
+        bench.AwaitRunning();
         other.Call("SET", "k", "new");
-        bench.Own().Advance(TimeSpan.FromMilliseconds(5));
+        bench.Advance(5);
         string[] heard = [client.Read(), client.Read()];
         Assert.That(heard, Has.One.EqualTo("[invalidate [k]]").And.One.StartsWith($"[len {Bytes} "));
     }
@@ -79,6 +79,7 @@ internal sealed class BulkObserverTests
         client.Call("MULTI");
         Assert.That(client.Call("BULK.PUT", "k", "1", "0", "1"), Is.EqualTo("ERR Command not allowed inside a transaction"));
         client.Call("DISCARD");
+        client.Call("SET", "fill", new string('f', 8 << 20));
         client.Call("CONFIG", "SET", "maxmemory", "1mb");
         Assert.That(client.Call("BULK.PUT", "k", "1", "0", "1"), Does.StartWith("OOM"));
         client.Call("CONFIG", "SET", "maxmemory", "1gb");
@@ -93,11 +94,12 @@ internal sealed class BulkObserverTests
         using BulkBench bench = new();
         using TestClient client = bench.Meet(), other = bench.Connect();
         client.Call("SET", "k", "old");
+        client.Call("SET", "fill", new string('f', 8 << 20));
         bench.Script(LoopFaultKind.Delay, 5);
         client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
-        bench.AwaitRunning(1);
+        bench.AwaitRunning();
         other.Call("CONFIG", "SET", "maxmemory", "1mb");
-        bench.Own().Advance(TimeSpan.FromMilliseconds(5));
+        bench.Advance(5);
         Assert.That(client.Read(), Does.StartWith("OOM"));
         Assert.That(other.Call("GET", "k"), Is.EqualTo("old"));
         bench.AwaitIdle();
@@ -115,9 +117,9 @@ internal sealed class BulkObserverTests
             other.Call("SET", "k", "old");
             bench.Script(LoopFaultKind.Delay, 5);
             client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}", "IFVER", version);
-            bench.AwaitRunning(1);
+            bench.AwaitRunning();
             other.Call(change.Split(' '));
-            bench.Own().Advance(TimeSpan.FromMilliseconds(5));
+            bench.Advance(5);
             Assert.That(client.Read(), Does.StartWith(answer), change);
         }
     }

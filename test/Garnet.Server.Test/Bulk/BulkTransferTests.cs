@@ -39,9 +39,9 @@ internal sealed class BulkTransferTests
         bench.Script(LoopFaultKind.Delay, 5);
         client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
         client.Send("ECHO", "behind");
-        bench.AwaitRunning(1);
+        bench.AwaitRunning();
         Assert.That(other.Call("EXISTS", "k"), Is.EqualTo("0"));
-        bench.Own().Advance(TimeSpan.FromMilliseconds(5));
+        bench.Advance(5);
         Assert.That(client.Read(), Does.StartWith("[version"));
         Assert.That(client.Read(), Is.EqualTo("behind"));
     }
@@ -55,11 +55,11 @@ internal sealed class BulkTransferTests
         client.Call("SET", "k", value);
         string version = client.Call("DIGEST", "k");
         bench.Script(LoopFaultKind.Delay, 5);
+        Array.Clear(bench.Memory);
         client.Send("BULK.GET", "k", "1", "0", $"{Bytes}");
-        bench.AwaitRunning(1);
+        bench.AwaitRunning();
         other.Call("SETRANGE", "k", "5", new string('-', 50_000));
-        bench.Fill(Bytes, 2);
-        bench.Own().Advance(TimeSpan.FromMilliseconds(5));
+        bench.Advance(5);
         Assert.That(client.Read(), Does.Contain($"version {version} "));
         Assert.That(bench.Held(Bytes), Is.EqualTo(value));
     }
@@ -74,9 +74,9 @@ internal sealed class BulkTransferTests
         other.Call("SET", "k", "old");
         bench.Script(LoopFaultKind.Delay, 5);
         client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
-        bench.AwaitRunning(1);
+        bench.AwaitRunning();
         other.Call(["ACL", "SETUSER", "u", .. taken.Split(' ')]);
-        bench.Own().Advance(TimeSpan.FromMilliseconds(5));
+        bench.Advance(5);
         Assert.That(client.Read(), Does.StartWith("NOPERM"));
         Assert.That(other.Call("GET", "k"), Is.EqualTo("old"));
         bench.AwaitIdle();
@@ -104,17 +104,33 @@ internal sealed class BulkTransferTests
         using BulkBench bench = new(static settings => settings.Bulk.TimeoutMs = 1000);
         using TestClient other = bench.Meet(), client = bench.Meet();
         client.Call("SET", "k", "old");
-        bench.Script(LoopFaultKind.Hang, 1500);
+        bench.Script(LoopFaultKind.Hang, 1500); // from the moment on at which it is to stop
         client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
-        bench.AwaitRunning(1);
-        bench.Own().Advance(TimeSpan.FromMilliseconds(1100));
+        bench.AwaitRunning();
+        bench.Advance(1100);
         Assert.That((bench.Own().Figures.IsPoisoned, bench.Sessions.Budget.Bytes), Is.EqualTo((true, (long)Bytes)));
-        bench.Own().Advance(TimeSpan.FromMilliseconds(400));
+        bench.Advance(1500);
         Assert.That(client.Read(), Does.StartWith("BULKTIMEOUT"));
         bench.AwaitIdle();
         Assert.That(client.Call("BULK.GET", "k", "1", "0", "10"), Does.StartWith("BULKCLOSED"));
         Assert.That(other.Call("BULK.GET", "k", "1", "0", "10"), Does.StartWith("[len 3 "));
         Assert.That(other.Call("GET", "k"), Is.EqualTo("old"));
+    }
+
+    [Test]
+    public void A_transfer_that_nothing_ends_has_an_answer_and_keeps_its_memory()
+    {
+        using BulkBench bench = new(static settings => settings.Bulk.TimeoutMs = 10);
+        using TestClient client = bench.Meet();
+        bench.Script(LoopFaultKind.Hang, 60_000);
+        client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
+        bench.AwaitRunning();
+        bench.Advance(20);
+        Assert.That(client.Read(), Does.StartWith("BULKTIMEOUT"));
+        Assert.That(bench.Sessions.Budget.Bytes, Is.EqualTo(Bytes));
+        Assert.That(client.Call("EXISTS", "k"), Is.EqualTo("0"));
+        bench.Advance(60_000);
+        bench.AwaitIdle();
     }
 
     [Test]
@@ -127,9 +143,11 @@ internal sealed class BulkTransferTests
         {
             bench.Script(LoopFaultKind.Delay, 1000);
             client.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
-            bench.AwaitRunning(1);
+            bench.AwaitRunning();
         }
 
+        Assert.That(bench.Sessions.Budget.Bytes, Is.EqualTo(Bytes), "its memory is not at rest yet");
+        bench.Advance(1000);
         bench.AwaitIdle();
         Eventually.Holds(() => bench.Sessions.Count == 0);
         Assert.That(other.Call("GET", "k"), Is.EqualTo("old"));
@@ -144,7 +162,7 @@ internal sealed class BulkTransferTests
         second.Call("CONFIG", "SET", limit, $"{Bytes}");
         bench.Script(LoopFaultKind.Delay, 5, back: 1);
         first.Send("BULK.PUT", "k", "1", "0", $"{Bytes}");
-        bench.AwaitRunning(1);
+        bench.AwaitRunning(back: 1);
         second.Send("BULK.PUT", "other", "1", "0", $"{Bytes}");
         if (isOfSession)
         {
@@ -152,13 +170,14 @@ internal sealed class BulkTransferTests
             return;
         }
 
+        Eventually.Holds(() => bench.Sessions.Budget.Waiting == 1);
         using TestClient third = bench.Connect();
         third.Call("CONFIG", "SET", "bulk-wait", "1");
         Assert.That(bench.Hello(third), Does.StartWith("[version 1 "));
         BulkBench.Register(third, 1, bench.Region);
         Assert.That(third.Call("BULK.PUT", "k", "1", "0", "1"), Does.StartWith("BULKBUSY"));
         Assert.That(third.Call("EXISTS", "other"), Is.EqualTo("0"));
-        bench.Own(2).Advance(TimeSpan.FromMilliseconds(5));
+        bench.Advance(5, back: 2);
         Assert.That(first.Read(), Does.StartWith("[version"));
         Assert.That(second.Read(), Does.StartWith("[version"), "it has waited, and went on when there was room");
         bench.AwaitIdle();
@@ -220,5 +239,36 @@ internal sealed class BulkTransferTests
         Assert.That(logged, Has.Length.EqualTo(4));
         Assert.That(logged[1], Is.EqualTo(logged[0]));
         Assert.That(logged[3], Is.EqualTo(logged[2]));
+    }
+
+    [Test]
+    public void A_value_in_parts_of_which_nothing_more_comes_is_given_up()
+    {
+        using BulkBench bench = new();
+        using TestClient client = bench.Meet(), other = bench.Connect();
+        client.Call("BULK.OPEN", "k", $"{Bytes}");
+        Assert.That(bench.Sessions.Budget.Bytes, Is.EqualTo(Bytes));
+        other.Call("CONFIG", "SET", "bulk-upload-timeout", "20");
+        client.Call("BULK.OPEN", "k", $"{Bytes}");
+        Eventually.Holds(() => bench.Sessions.Budget.Bytes == Bytes);
+        Assert.That(client.Call("BULK.WRITE", "2", "0", "INLINE", "v"), Does.StartWith("BULKNOREG"));
+        Assert.That(client.Call("BULK.WRITE", "1", "0", "INLINE", "v"), Does.Match("^[0-9]+$"), "each has its own time");
+        client.Dispose();
+        bench.AwaitIdle();
+    }
+
+    [Test]
+    public void A_value_in_parts_takes_effect_only_with_the_right_to_its_key()
+    {
+        using BulkBench bench = new();
+        using TestClient other = bench.Connect();
+        other.Call("ACL", "SETUSER", "u", "on", ">p", "~k", "+@all");
+        using TestClient client = bench.Meet("u");
+        client.Call("BULK.OPEN", "k", "1");
+        client.Call("BULK.WRITE", "1", "0", "INLINE", "v");
+        Assert.That(client.Call("BULK.COMMIT", "secret", "1"), Does.StartWith("NOPERM"));
+        other.Call("ACL", "SETUSER", "u", "resetkeys");
+        Assert.That(client.Call("BULK.COMMIT", "k", "1"), Does.StartWith("NOPERM"));
+        Assert.That(other.Call("EXISTS", "k"), Is.EqualTo("0"));
     }
 }

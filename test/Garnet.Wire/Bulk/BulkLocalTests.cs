@@ -48,7 +48,8 @@ public sealed class BulkLocalTests
     [Test]
     public async Task What_came_beside_the_connection_is_there_after_a_kill_and_on_a_replica()
     {
-        using ServerProcess server = Start("--appendonly yes --appendfsync always");
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-bulk-");
+        using ServerProcess server = Start($"--appendonly yes --appendfsync always --dir {folder.FullName}");
         using ServerProcess replica = Start($"--replicaof \"127.0.0.1 {server.Address.Port}\"");
         using RespConnection client = new(server.Address, 60_000), reader = new(replica.Address, 60_000);
         await using var exposed = BulkEndpoint.Open("local", new BulkEndpointOptions { Exposes = true });
@@ -60,9 +61,50 @@ public sealed class BulkLocalTests
         string digest = client.Call("DIGEST", "k").Text;
         Assert.That(client.Call("WAIT", "1", "60000").ToString(), Is.EqualTo(":1"));
         Assert.That(reader.Call("DIGEST", "k").Text, Is.EqualTo(digest));
-        using var again = ServerProcess.TryStartOurs($"--appendonly yes --dir {Copied(server)}")!;
-        using RespConnection other = new(again.Address, 60_000);
-        Assert.That(other.Call("DIGEST", "k").Text, Is.EqualTo(digest));
+        Assert.That(Figure(client, "values-placed"), Is.EqualTo("1"), "it lies where it was received");
+        server.Dispose();
+        using (ServerProcess again = Start($"--appendonly yes --dir {folder.FullName}"))
+        {
+            using RespConnection other = new(again.Address, 60_000);
+            Assert.That(other.Call("DIGEST", "k").Text, Is.EqualTo(digest));
+        }
+
+        folder.Delete(recursive: true);
+    }
+
+    [Test]
+    public async Task A_value_goes_and_comes_in_parts()
+    {
+        using ServerProcess server = Start();
+        using RespConnection client = new(server.Address, 60_000), other = new(server.Address, 60_000);
+        await using var exposed = BulkEndpoint.Open("local", new BulkEndpointOptions { Exposes = true });
+        byte[] memory = GC.AllocateUninitializedArray<byte>(4 << 20, pinned: true);
+        Fill(memory, 3);
+        byte[] before = [.. memory];
+        using BulkRegion region = exposed.Register(memory, BulkAccess.Read | BulkAccess.Write);
+        Meet(client, exposed.Address, region.Name);
+        client.Call("BULK.PUTV", "k", "3", "1", "0", "100", "1", "5000", "0", "1", Text(1 << 20), Text(1 << 20));
+        byte[] value = [.. before[..100], .. before[(1 << 20)..(2 << 20)]];
+        Assert.That(Encoding.Latin1.GetBytes(client.Call("GET", "k").Text).AsSpan().SequenceEqual(value), Is.True);
+        RespNode got = client.Call("BULK.GETV", "k", "3", "50", "100", "1", "7", Text(1 << 20), "1000", "1", "3000000", "99", "0", "1", "9");
+        Assert.That(got.ToString(), Does.StartWith($"[ \"lens\" [ :100 :100 :0 ] \"total\" :{value.Length} "));
+        Assert.That(memory.AsSpan(7, 100).SequenceEqual(value.AsSpan(50, 100)), Is.True);
+        Assert.That(memory.AsSpan(3_000_000, 100).SequenceEqual(value.AsSpan(1 << 20)), Is.True);
+        Assert.That(memory.AsSpan(3_000_100).SequenceEqual(before.AsSpan(3_000_100)), Is.True, "nothing beside it");
+
+        string token = client.Call("BULK.OPEN", "k2", Text(value.Length)).Text;
+        value.CopyTo(memory, 0);
+        for (int at = 0; at < value.Length; at += 300_000)
+        {
+            Assert.That(other.Call("EXISTS", "k2").Text, Is.EqualTo("0"), "nothing is seen before the commit");
+            int bytes = Math.Min(300_000, value.Length - at);
+            Assert.That(client.Call("BULK.WRITE", token, Text(at), "1", Text(at), Text(bytes)).Kind, Is.EqualTo(':'));
+        }
+
+        Assert.That(client.Call("BULK.COMMIT", "k2", token).Items![1].Text, Is.EqualTo(client.Call("DIGEST", "k").Text));
+        Assert.That(other.Call("DIGEST", "k2").Text, Is.EqualTo(client.Call("DIGEST", "k").Text));
+        Assert.That(Figure(client, "values-placed"), Is.EqualTo("2"));
+        Assert.That(Figure(client, "bytes-running"), Is.EqualTo("0"));
     }
 
     [Test]
@@ -174,20 +216,6 @@ public sealed class BulkLocalTests
     {
         IReadOnlyList<RespNode> all = client.Call("BULK.INFO").Items!;
         return all[all.Select(static item => item.Text).ToList().IndexOf(name) + 1].Text;
-    }
-
-    // A server that was killed, and may be no more than stopped: its directory is copied as it is.
-    private static string Copied(ServerProcess server)
-    {
-        string to = Path.Combine(server.Folder, "copy");
-        string[] files = Directory.GetFiles(server.Folder, "*", SearchOption.AllDirectories);
-        foreach (string file in files)
-        {
-            string copy = Path.Combine(to, Path.GetRelativePath(server.Folder, file));
-            Directory.CreateDirectory(Path.GetDirectoryName(copy)!);
-            File.Copy(file, copy);
-        }
-        return to;
     }
 
     private static void Fill(Span<byte> memory, int seed)

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Bulk;
 using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -19,6 +20,9 @@ internal static class BulkCommands
 {
     private const CommandFlags NeverWithin = CommandFlags.NoScript | CommandFlags.NoMulti; // they wait for what is outside of the server
 
+    /// <summary>Parts of a value in one command.</summary>
+    internal const int PartsMax = BulkEndpoint.PartsMax;
+
     internal static void Register(CommandTable table)
     {
         table.Add<BulkHello>();
@@ -26,7 +30,13 @@ internal static class BulkCommands
         table.Add<BulkUnregister>();
         table.Add<BulkBye>();
         table.Add<BulkPut>();
+        table.Add<BulkPutParts>();
         table.Add<BulkGet>();
+        table.Add<BulkGetParts>();
+        table.Add<BulkOpen>();
+        table.Add<BulkWrite>();
+        table.Add<BulkCommit>();
+        table.Add<BulkAbort>();
         table.Add<BulkInfo>();
     }
 
@@ -56,6 +66,23 @@ internal static class BulkCommands
             return false;
         return isHexadecimal ? ulong.TryParse(text[2..], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out value)
             : ulong.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out value);
+    }
+
+    /// <summary>Bytes of a region that the client has registered for that; false if they are not, with what was answered.</summary>
+    internal static bool TryRange(
+        ref Call call, BulkSession session, (int Region, ulong Offset, ulong Length) place, BulkAccess access, out RemoteRange range, out Reply failed)
+    {
+        failed = Reply.Sent;
+        range = default;
+        if (!BulkRegister.TryId(ref call, place.Region, out uint id) || !session.TryRegion(id, out ClientRegion region))
+            failed = BulkUnregister.FailUnknown(ref call, place.Region);
+        else if (!region.Has(place.Offset, place.Length))
+            failed = call.FailBytes("BULKRANGE these bytes are not all in the region"u8);
+        else if ((region.Access & access) == 0)
+            failed = call.FailText($"BULKKEY the region was not registered to be {(access == BulkAccess.Read ? "read" : "written")}");
+        else
+            range = region.Place.Range(place.Offset, place.Length);
+        return failed == Reply.Sent;
     }
 
     /// <summary>What a transfer that came to no good end answers.</summary>

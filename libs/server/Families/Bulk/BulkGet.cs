@@ -37,47 +37,51 @@ internal readonly unsafe struct BulkGet : ICommand
         BulkWait wait = BulkWait.Of(ref call);
         if (!BulkCommands.TrySession(ref call, out BulkSession session, out Reply failed))
             return wait.Drop(failed);
-        if (!session.TryRegion(terms.Region, out ClientRegion region))
-            return wait.Drop(BulkUnregister.FailUnknown(ref call, 2));
-        if (!region.Has(terms.Offset, (ulong)terms.Capacity))
-            return wait.Drop(call.FailBytes("BULKRANGE these bytes are not all in the region"u8));
-        if ((region.Access & BulkAccess.Write) == 0)
-            return wait.Drop(call.FailBytes("BULKKEY the region was not registered to be written"u8));
+        if (!BulkCommands.TryRange(ref call, session, (2, terms.Offset, (ulong)terms.Capacity), BulkAccess.Write, out RemoteRange room, out failed))
+            return wait.Drop(failed);
         var look = new PartLook(in terms);
         if (!TryLook(ref call, ref look, call.Client.Begun is not null, out failed))
             return wait.Drop(failed);
         // bulk.C2: what is copied is the value at one moment; if it has grown since it was measured, it is measured anew.
-        while (wait.TryTake(ref call, session, look.Count, static (ref Call _, int bytes) => new StagedBytes(bytes), out StagedBytes staged, out failed))
+        while (wait.TryTake(ref call, session, look.Count, Apart, out StagedBytes staged, out failed))
         {
             look.CopyTo(staged.Bytes, staged.Length);
-            if (!TryLook(ref call, ref look, isAgain: true, out failed))
-            {
-                new BulkTransfer(session, staged).Discard();
+            if (!TryCopy(ref call, ref look, in terms, staged, out failed))
                 return wait.Drop(failed);
-            }
-
-            var transfer = new BulkTransfer(session, staged);
             if (!look.IsCopied)
-            {
-                transfer.Discard();
                 continue;
-            }
-
-            if (look.Version is { } version && terms.Version is { } wanted && version != wanted)
-            {
-                transfer.Discard();
-                return wait.Drop(BulkCommands.FailVersion(ref call));
-            }
-
             (wait.Total, wait.Version, wait.LastSeen) = (look.Total, look.Version, call.Session.LastSeen);
+            var transfer = new BulkTransfer(session, staged, 0, staged.Length);
             Reply reply = wait.PutOffFor(ref call, transfer);
-            RemoteRange to = region.Place.Range(terms.Offset, (ulong)staged.Length);
-            transfer.BeginWrite(to, look.Version is null ? terms.Version : null, wait.Wake);
+            transfer.BeginWrite([room with { Length = (ulong)staged.Length }], look.Version is null ? terms.Version : null, wait.Wake);
             return reply;
         }
 
         return failed;
     }
+
+    // The memory is free again unless the part was copied there, whatever comes of the look: it may be put off, for the tier.
+    private static bool TryCopy(ref Call call, ref PartLook look, in GetTerms terms, StagedBytes staged, out Reply failed)
+    {
+        bool isKept = false;
+        try
+        {
+            if (!TryLook(ref call, ref look, isAgain: true, out failed))
+                return false;
+            bool isOther = look.IsCopied && look.Version is { } version && terms.Version is { } wanted && version != wanted;
+            if (isOther)
+                failed = BulkCommands.FailVersion(ref call);
+            isKept = look.IsCopied && !isOther;
+            return !isOther;
+        }
+        finally
+        {
+            if (!isKept)
+                staged.Release();
+        }
+    }
+
+    internal static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => new(session, bytes);
 
     private static Reply Finish(ref Call call, BulkWait wait)
     {

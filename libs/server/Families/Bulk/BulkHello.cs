@@ -62,6 +62,7 @@ internal readonly struct BulkHello : ICommand
     private static Reply Welcome(ref Call call, BulkSession session, string reasons)
     {
         BulkSettings settings = call.Server.Settings.Bulk;
+        call.Client.Bulk?.EndUploads(long.MaxValue);
         call.Client.Bulk = session;
         call.Out.Map(12);
         Text(ref call, "version", "1");

@@ -14,7 +14,7 @@ namespace Garnet.Server.Families.Bulk;
 /// <summary>BULK.PUT: a value, or a part of one (AT), out of the client's memory.</summary>
 internal readonly unsafe struct BulkPut : ICommand
 {
-    private const string Writes = "OW UPDATE", ReadsToo = "RW ACCESS UPDATE";
+    internal const string Writes = "OW UPDATE", ReadsToo = "RW ACCESS UPDATE";
     private static readonly KeyEvent Patched = new("setrange", NotifyClasses.String);
 
     public static CommandSpec Spec => BulkCommands.Spec("BULK.PUT", -4, CommandFlags.Write | CommandFlags.DenyOom,
@@ -24,21 +24,25 @@ internal readonly unsafe struct BulkPut : ICommand
             Keys = KeySpec.One with { Usage = ReadsToo, UsageOf = UsageOf }, Complexity = "O(N)", Event = KeyEvent.Set with { ExpiryAt = 4 },
         };
 
-    public static Reply Run(ref Call call)
+    public static Reply Run(ref Call call) => Run(ref call, hasCount: false);
+
+    internal static Reply Run(ref Call call, bool hasCount)
     {
         var begun = call.Client.Begun as BulkWait;
-        if (!PutTerms.TryParse(ref call, out PutTerms terms, out Reply failed))
+        if (!PutTerms.TryParse(ref call, hasCount, out PutTerms terms, out Reply failed))
             return begun?.Drop(failed) ?? failed;
         if (terms.IsInline)
             return Commit(ref call, in terms, call.Args[3].Bytes, ValueDigest.Of(call[3]), Crc32C.Of(call[3]));
         return begun?.Transfer is null ? Begin(ref call, in terms) : Finish(ref call, in terms, begun);
     }
 
-    // What the value has become is told, of which a part may be old; so is whether it was of a version.
-    private static string UsageOf(ref Call call, int name)
+    private static string UsageOf(ref Call call, int name) =>
+        UsageBehind(ref call, name + (call.Count > name + 2 && call.Is(name + 2, "INLINE"u8) ? 4 : 5));
+
+    /// <summary>How a key is used by options from there on: what the value has become is told, of which a part may be old; so is whether it was of a version.</summary>
+    internal static string UsageBehind(ref Call call, int first)
     {
-        bool isInline = call.Count > name + 2 && call.Is(name + 2, "INLINE"u8);
-        for (int i = name + (isInline ? 4 : 5); i < call.Count; i++)
+        for (int i = first; i < call.Count; i++)
         {
             if (call.Is(i, "IFVER"u8) || call.Is(i, "AT"u8))
                 return ReadsToo;
@@ -52,32 +56,37 @@ internal readonly unsafe struct BulkPut : ICommand
         BulkWait wait = BulkWait.Of(ref call);
         if (!BulkCommands.TrySession(ref call, out BulkSession session, out Reply failed))
             return wait.Drop(failed);
-        if (!session.TryRegion(terms.Region, out ClientRegion region))
-            return wait.Drop(BulkUnregister.FailUnknown(ref call, 2));
-        if (!region.Has(terms.Offset, (ulong)terms.Length))
-            return wait.Drop(call.FailBytes("BULKRANGE these bytes are not all in the region"u8));
-        if ((region.Access & BulkAccess.Read) == 0)
-            return wait.Drop(call.FailBytes("BULKKEY the region was not registered to be read"u8));
+        var from = new RemoteRange[terms.Parts];
+        for (int i = 0; i < from.Length; i++)
+        {
+            int at = terms.FirstPart + (3 * i);
+            BulkCommands.TryNumber(ref call, at + 1, out ulong offset);
+            BulkCommands.TryNumber(ref call, at + 2, out ulong length);
+            if (!BulkCommands.TryRange(ref call, session, (at, offset, length), BulkAccess.Read, out from[i], out failed))
+                return wait.Drop(failed);
+        }
+
         BulkWait.MemoryFor memory = terms.At is not null ? Apart : terms.ExpireAtMs == 0 ? InRecord : InRecordThatExpires;
         if (!wait.TryTake(ref call, session, terms.Length, memory, out StagedBytes staged, out failed))
             return failed;
-        var transfer = new BulkTransfer(session, staged);
+        var transfer = new BulkTransfer(session, staged, 0, staged.Length);
         Reply reply = wait.PutOffFor(ref call, transfer);
-        transfer.BeginRead(region.Place.Range(terms.Offset, (ulong)terms.Length), wait.Wake);
+        transfer.BeginRead([.. from.Where(static part => part.Length > 0)], wait.Wake);
         return reply;
     }
 
-    private static StagedBytes Apart(ref Call call, int bytes) => new(bytes);
+    private static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => new(session, bytes);
 
-    private static StagedBytes InRecord(ref Call call, int bytes) => Staged(ref call, bytes, expires: false);
+    internal static StagedBytes InRecord(ref Call call, BulkSession session, int bytes) => Staged(ref call, session, bytes, expires: false);
 
-    private static StagedBytes InRecordThatExpires(ref Call call, int bytes) => Staged(ref call, bytes, expires: true);
+    internal static StagedBytes InRecordThatExpires(ref Call call, BulkSession session, int bytes) =>
+        Staged(ref call, session, bytes, expires: true);
 
     // A long value gathers where it is to lie; a short one is copied there.
-    private static StagedBytes Staged(ref Call call, int bytes, bool expires)
+    private static StagedBytes Staged(ref Call call, BulkSession session, int bytes, bool expires)
     {
         KeyRef key = call.Key;
-        return call.Session.Stage(in key, bytes, expires) is { } value ? new StagedBytes(value) : new StagedBytes(bytes);
+        return call.Session.Stage(in key, bytes, expires) is { } value ? new StagedBytes(session, value) : new StagedBytes(session, bytes);
     }
 
     private static Reply Finish(ref Call call, in PutTerms terms, BulkWait wait)
@@ -89,16 +98,22 @@ internal readonly unsafe struct BulkPut : ICommand
         try
         {
             // Put off once more, for the tier or for memory, it finds the bytes where they are.
-            Reply committed = Commit(ref call, in terms, transfer.Staged.Bytes, transfer.Version, transfer.Crc, transfer.Staged.Value);
-            if (transfer.Staged.Value is { IsTaken: true })
-                call.Server.Bulk.CountPlaced();
-            return wait.Drop(committed);
+            return wait.Drop(Commit(ref call, in terms, transfer.Staged, transfer.Version, transfer.Crc));
         }
         catch (Exception e) when (e is TooLargeException or GarnetException)
         {
             wait.Drop(Reply.Failed);
             throw;
         }
+    }
+
+    /// <summary>All bytes are there: what SET does with them. They are not whoever's who had them if they are a record's now.</summary>
+    internal static Reply Commit(ref Call call, in PutTerms terms, StagedBytes staged, ulong version, uint crc)
+    {
+        Reply reply = Commit(ref call, in terms, staged.Bytes, version, crc, staged.Value);
+        if (staged.Value is { IsTaken: true })
+            call.Server.Bulk.CountPlaced();
+        return reply;
     }
 
     // bulk.C1
@@ -186,4 +201,19 @@ internal readonly unsafe struct BulkPut : ICommand
             Version = IsWanted && Kind == RecordKind.String ? ValueDigest.Of(record.ValueSpan) : 0;
         }
     }
+}
+
+/// <summary>BULK.PUTV: a value that lies in parts.</summary>
+internal readonly struct BulkPutParts : ICommand
+{
+    public static CommandSpec Spec => BulkPut.Spec with
+    {
+        Name = "BULK.PUTV", Arity = -6,
+        Keys = KeySpec.One with { Usage = BulkPut.ReadsToo, UsageOf = static (ref Call call, int name) => BulkPut.UsageBehind(ref call, name + 6) },
+        Syntax = "key parts region offset length [region offset length ...] [AT offset] [NX | XX | IFVER version] [PX milliseconds] [CRC crc32c]",
+        Summary = "Sets a string, or a part of one, to bytes that lie in several places of the client's memory.",
+        Event = KeyEvent.Set with { ExpiryAt = 6 },
+    };
+
+    public static Reply Run(ref Call call) => BulkPut.Run(ref call, hasCount: true);
 }

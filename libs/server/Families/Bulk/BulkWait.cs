@@ -14,12 +14,15 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
     private const int GraceMs = 2000;
 
     /// <summary>Finds memory for the bytes of a transfer.</summary>
-    internal delegate StagedBytes MemoryFor(ref Call call, int bytes);
+    internal delegate StagedBytes MemoryFor(ref Call call, BulkSession session, int bytes);
 
     private volatile bool _isWoken;
 
     /// <summary>The transfer; null while there is no room for one.</summary>
     internal BulkTransfer? Transfer { get; private set; }
+
+    /// <summary>How many bytes of each wanted range there are (BULK.GETV).</summary>
+    internal int[] Counts { get; set; } = [];
 
     /// <summary>Bytes of the whole value that a part was taken of.</summary>
     internal long Total { get; set; }
@@ -47,7 +50,7 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
 
         try
         {
-            staged = stage(ref call, bytes);
+            staged = stage(ref call, session, bytes);
             return true;
         }
         catch (OutOfMemoryException)

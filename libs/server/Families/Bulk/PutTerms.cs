@@ -12,8 +12,7 @@ namespace Garnet.Server.Families.Bulk;
 internal struct PutTerms
 {
     internal bool IsInline;
-    internal uint Region;
-    internal ulong Offset;
+    internal int Parts, FirstPart;
     internal int Length;
     internal long? At;
     internal SetCondition Condition;
@@ -21,16 +20,18 @@ internal struct PutTerms
     internal long ExpireAtMs;
     internal uint? Crc;
 
-    internal static bool TryParse(ref Call call, out PutTerms terms, out Reply failed)
+    /// <summary>Reads a PUT of one part, or of several behind their number.</summary>
+    internal static bool TryParse(ref Call call, bool hasCount, out PutTerms terms, out Reply failed)
     {
         terms = default;
-        terms.IsInline = call.Is(2, "INLINE"u8);
+        terms.IsInline = !hasCount && call.Is(2, "INLINE"u8);
         failed = Reply.Sent;
+        (terms.FirstPart, terms.Parts) = hasCount ? (3, 0) : (2, 1);
         if (terms.IsInline)
             terms.Length = call[3].Length;
-        else if (!terms.TryPlace(ref call, out failed))
+        else if ((hasCount && !terms.TryCount(ref call, out failed)) || !terms.TryPlaces(ref call, out failed))
             return false;
-        for (int i = terms.IsInline ? 4 : 5; i < call.Count; i++)
+        for (int i = terms.IsInline ? 4 : terms.FirstPart + (3 * terms.Parts); i < call.Count; i++)
         {
             if (!terms.TryOption(ref call, ref i, out failed))
                 return false;
@@ -41,19 +42,47 @@ internal struct PutTerms
         return isPlain;
     }
 
-    private bool TryPlace(ref Call call, out Reply failed)
+    /// <summary>Reads what stands behind the place of bytes that are here, AT left out.</summary>
+    internal static bool TryParseOptions(ref Call call, int first, out PutTerms terms, out Reply failed)
     {
+        terms = default;
         failed = Reply.Sent;
-        if (call.Count < 5)
-            failed = call.WrongArity();
-        else if (!BulkRegister.TryId(ref call, 2, out Region))
-            failed = BulkUnregister.FailUnknown(ref call, 2);
-        else if (!BulkCommands.TryNumber(ref call, 3, out Offset) || !BulkCommands.TryNumber(ref call, 4, out ulong length))
-            failed = call.Fail(Fault.ValueOutOfRange);
-        else if (length > (ulong)call.Server.ClientLimits.Requests.BulkBytesMax || length > Tsavorite.Store.ValueBytesMax)
+        for (int i = first; i < call.Count; i++)
+        {
+            if (!terms.TryOption(ref call, ref i, out failed))
+                return false;
+        }
+
+        failed = terms.At is null ? Reply.Sent : call.Fail(Fault.Syntax);
+        return terms.At is null;
+    }
+
+    private bool TryCount(ref Call call, out Reply failed)
+    {
+        bool fits = BulkCommands.TryNumber(ref call, 2, out ulong count) && count is > 0 and <= BulkCommands.PartsMax;
+        Parts = (int)count;
+        failed = fits ? Reply.Sent : call.FailText($"ERR there are 1 to {BulkCommands.PartsMax} parts");
+        return fits;
+    }
+
+    private bool TryPlaces(ref Call call, out Reply failed)
+    {
+        long sum = 0;
+        failed = call.Count < FirstPart + (3 * Parts) ? call.WrongArity() : Reply.Sent;
+        for (int i = 0; i < Parts && failed == Reply.Sent; i++)
+        {
+            int at = FirstPart + (3 * i);
+            if (!BulkRegister.TryId(ref call, at, out _))
+                failed = BulkUnregister.FailUnknown(ref call, at);
+            else if (!BulkCommands.TryNumber(ref call, at + 1, out _) || !BulkCommands.TryNumber(ref call, at + 2, out ulong length))
+                failed = call.Fail(Fault.ValueOutOfRange);
+            else
+                sum += (long)Math.Min(length, int.MaxValue);
+        }
+
+        if (failed == Reply.Sent && (sum > call.Server.ClientLimits.Requests.BulkBytesMax || sum > Tsavorite.Store.ValueBytesMax))
             failed = call.Fail(Fault.StringTooLong);
-        else
-            Length = (int)length;
+        Length = (int)Math.Min(sum, int.MaxValue);
         return failed == Reply.Sent;
     }
 

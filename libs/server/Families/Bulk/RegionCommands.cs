@@ -86,6 +86,7 @@ internal readonly struct BulkBye : ICommand
         if (call.Client.Bulk is not { } session)
             return call.FailBytes("BULKCLOSED there is no session: BULK.HELLO begins one"u8);
         call.Client.Bulk = null;
+        session.EndUploads(long.MaxValue);
         Task<bool> closed = session.Close("the client has said goodbye");
         if (!session.Reaches)
             return call.Ok();
@@ -125,7 +126,7 @@ internal readonly struct BulkInfo : ICommand
         [
             ("sessions", bulk.Count), ("transfers-running", bulk.Budget.Operations), ("bytes-running", bulk.Budget.Bytes),
             ("transfers-done", bulk.Moved), ("transfers-failed", bulk.Failures), ("bytes-read", bulk.BytesIn),
-            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost), ("regions", call.Client.Bulk?.RegionCount ?? 0),
+            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost), ("regions", call.Client.Bulk?.RegionCount ?? 0), ("uploads", call.Client.Bulk?.UploadCount ?? 0),
         ];
         call.Out.Map(numbers.Length + 2);
         call.Out.Bulk("provider"u8);
