@@ -271,4 +271,28 @@ internal sealed class BulkTransferTests
         Assert.That(client.Call("BULK.COMMIT", "k", "1"), Does.StartWith("NOPERM"));
         Assert.That(other.Call("EXISTS", "k"), Is.EqualTo("0"));
     }
+
+    [Test]
+    public void The_key_of_a_region_is_shown_to_nobody()
+    {
+        using BulkBench bench = new();
+        using TestClient client = bench.Connect();
+        client.Call("CONFIG", "SET", "slowlog-log-slower-than", "0");
+        bench.Hello(client);
+        BulkBench.Register(client, 1, bench.Region);
+        string log = client.Call("SLOWLOG", "GET", "10");
+        Assert.That(log, Does.Contain($"BULK.REG 1 {bench.Region.Base} ").And.Not.Contains($" {bench.Region.Key} "));
+    }
+
+    [Test]
+    public void A_reset_connection_has_no_session()
+    {
+        using BulkBench bench = new();
+        using TestClient client = bench.Meet();
+        client.Call("BULK.OPEN", "k", $"{Bytes}");
+        Assert.That(client.Call("RESET"), Is.EqualTo("RESET"));
+        Assert.That(client.Call("BULK.PUT", "k", "1", "0", "1"), Does.StartWith("BULKCLOSED"));
+        bench.AwaitIdle();
+        Eventually.Holds(() => bench.Sessions.Count == 0);
+    }
 }
