@@ -7,9 +7,9 @@ using Garnet.Bulk;
 namespace Garnet.Client;
 
 /// <summary>
-/// A connection to a Garnet server over which values of megabytes are put and got. Where the server reaches this process's memory (it is on this machine, of the same
-/// user, and the native library is there) it reads and writes in the buffers; elsewhere the bytes go over the connection, with the same calls and results.
-/// One call is under way at a time, others wait for it.
+/// A connection to a Garnet server over which values of megabytes are put and got. Where the server reaches this process's memory (it is
+/// on this machine, of the same user, and the native library is there) it reads and writes in the buffers; elsewhere the bytes go over
+/// the connection, with the same calls and results. One call is under way at a time, others wait for it.
 /// </summary>
 public sealed class BulkClient : IAsyncDisposable
 {
@@ -30,7 +30,8 @@ public sealed class BulkClient : IAsyncDisposable
     public bool Reaches => Provider != "inline";
 
     /// <exception cref="BulkRefusedException">The server has refused the user, or a session.</exception>
-    public static async Task<BulkClient> ConnectAsync(EndPoint server, BulkClientOptions? options = null, CancellationToken cancel = default)
+    public static async Task<BulkClient> ConnectAsync(
+        EndPoint server, BulkClientOptions? options = null, CancellationToken cancel = default)
     {
         options ??= new BulkClientOptions();
         bool exposes = options.Providers.Contains("local") && BulkLibrary.IsAvailable;
@@ -59,7 +60,9 @@ public sealed class BulkClient : IAsyncDisposable
         return RegisterAsync(segment?.Memory ?? new byte[bytes], segment, cancel);
     }
 
-    /// <summary>Memory of the caller's, pinned until the buffer is disposed of; the kernel copies from and to it, at a third of the speed.</summary>
+    /// <summary>
+    /// Memory of the caller's, pinned until the buffer is disposed of; the kernel copies from and to it, at a third of the speed.
+    /// </summary>
     public Task<BulkBuffer> RegisterAsync(Memory<byte> memory, CancellationToken cancel = default) => RegisterAsync(memory, null, cancel);
 
     /// <summary>Null: the condition of the options does not hold, and nothing has changed.</summary>
@@ -75,7 +78,7 @@ public sealed class BulkClient : IAsyncDisposable
         AddOptions(words, options ?? new BulkPutOptions());
         if (await CallAsync(words, default, cancel).ConfigureAwait(false) is not List<object?> reply)
             return null;
-        return new BulkStored(Text(Field(reply, "version")), (uint)(long)Field(reply, "crc")!);
+        return new BulkStored(Text(Field(reply, "version")), (uint)Number(reply, "crc"));
     }
 
     /// <summary>Null: there is no such key.</summary>
@@ -98,7 +101,7 @@ public sealed class BulkClient : IAsyncDisposable
             return null;
         if (!Reaches && Field(reply, "value") is Memory<byte> value && !value.Equals(room[..value.Length]))
             value.CopyTo(room);
-        return new BulkFetched((int)(long)Field(reply, "len")!, (long)Field(reply, "total")!, Text(Field(reply, "version")), (uint)(long)Field(reply, "crc")!);
+        return new BulkFetched((int)Number(reply, "len"), Number(reply, "total"), Text(Field(reply, "version")), (uint)Number(reply, "crc"));
     }
 
     /// <summary>The buffers are to be disposed of as well; nothing can be put from them any more, or got.</summary>
@@ -120,7 +123,8 @@ public sealed class BulkClient : IAsyncDisposable
             return buffer;
         try
         {
-            await CallAsync([Word("BULK.REG"), Word(id), Word(name.Base), Word(name.Length), Word(name.Key)], default, cancel).ConfigureAwait(false);
+            List<ReadOnlyMemory<byte>> words = [Word("BULK.REG"), Word(id), Word(name.Base), Word(name.Length), Word(name.Key)];
+            await CallAsync(words, default, cancel).ConfigureAwait(false);
             return buffer;
         }
         catch
@@ -207,9 +211,13 @@ public sealed class BulkClient : IAsyncDisposable
         throw new InvalidDataException($"the server's reply has no {name}");
     }
 
+    private static long Number(List<object?> reply, string name) =>
+        Field(reply, name) is long number ? number : throw new InvalidDataException($"the server's reply has no number {name}");
+
     private static string Text(object? bytes) => bytes is Memory<byte> text ? Encoding.Latin1.GetString(text.Span) : "";
 
     private static ReadOnlyMemory<byte> Word(string text) => Encoding.ASCII.GetBytes(text);
 
-    private static ReadOnlyMemory<byte> Word<T>(T number) where T : IFormattable => Word(number.ToString(null, CultureInfo.InvariantCulture));
+    private static ReadOnlyMemory<byte> Word<T>(T number) where T : IFormattable =>
+        Word(number.ToString(null, CultureInfo.InvariantCulture));
 }

@@ -34,7 +34,9 @@ internal sealed class Connection(Socket socket) : IDisposable
         }
     }
 
-    /// <summary>Sends a command, of which words may be bytes of the caller's; a reply's last bytes go to <paramref name="into"/> where they fit.</summary>
+    /// <summary>
+    /// Sends a command, of which words may be bytes of the caller's; a reply's last bytes go to <paramref name="into"/> where they fit.
+    /// </summary>
     public async Task<object?> CallAsync(IReadOnlyList<ReadOnlyMemory<byte>> words, Memory<byte> into, CancellationToken cancel)
     {
         await _stream.WriteAsync(Header('*', words.Count), cancel).ConfigureAwait(false);
@@ -50,7 +52,8 @@ internal sealed class Connection(Socket socket) : IDisposable
 
     public void Dispose() => _stream.Dispose();
 
-    private static byte[] Header(char kind, int count) => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{kind}{count}\r\n"));
+    private static byte[] Header(char kind, int count) =>
+        Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{kind}{count}\r\n"));
 
     private async Task<object?> ReadAsync(Memory<byte> into, int depth, CancellationToken cancel)
     {

@@ -2,7 +2,9 @@ using NUnit.Framework;
 
 namespace Tsavorite.Test;
 
-/// <summary>Values that gather in memory of the store before their key has them. What a bench finds at its end says that no memory is lost.</summary>
+/// <summary>
+/// Values that gather in memory of the store before their key has them. What a bench finds at its end says that no memory is lost.
+/// </summary>
 internal sealed unsafe class StagedValueTests
 {
     private const int Bytes = 20_000; // more than a segment of a bench takes

@@ -1,8 +1,8 @@
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// Who may have how much on its way, of all sessions and of each. Whoever alone wants more than there is gets it when nothing else is under way:
-/// else a value of more bytes than the budget could never be moved. From any thread.
+/// Who may have how much on its way, of all sessions and of each. Whoever alone wants more than there is gets it when nothing else is
+/// under way: else a value of more bytes than the budget could never be moved. From any thread.
 /// </summary>
 internal sealed class BulkBudget(BulkSettings settings)
 {
@@ -26,7 +26,10 @@ internal sealed class BulkBudget(BulkSettings settings)
         }
     }
 
-    /// <summary>True if one more transfer of the session may begin; it is counted then. Else the waiter is called, once, when another one has ended.</summary>
+    /// <summary>
+    /// True if one more transfer of the session may begin; it is counted then. Else the waiter is called, once, when another one has
+    /// ended.
+    /// </summary>
     internal bool TryTake(BulkShare share, long bytes, Action? waiter)
     {
         lock (_gate)

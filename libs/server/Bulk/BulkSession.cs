@@ -3,12 +3,12 @@ using Garnet.Bulk;
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// What a client has agreed on with the server: what carries the bytes, and which memory of the client's it has named. Its endpoint has no right to
-/// expose anything: nothing of this server's memory can be reached through it, whatever a client sends.
+/// What a client has agreed on with the server: what carries the bytes, and which memory of the client's it has named. Its endpoint has
+/// no right to expose anything: nothing of this server's memory can be reached through it, whatever a client sends.
 ///
 /// bulk.S1  One session, one endpoint: what a client does wrong ends its own session, and nobody else's transfers.
-/// bulk.S2  Memory of a transfer is used again only behind its completion. A transfer that does not end in time poisons the endpoint: the session
-///     takes nothing more, and its memory and its share of the budget come back when the library has let go of them, if ever.
+/// bulk.S2  Memory of a transfer is used again only behind its completion. A transfer that does not end in time poisons the endpoint:
+///     the session takes nothing more, and its memory and its share of the budget come back when the library has let go of them, if ever.
 /// bulk.S3  Regions and uploads are touched on the connection's reactor alone; all else here from any thread.
 /// bulk.S4  What a transfer reads or writes on this side is its own memory: never a record, before the bytes are all there or after.
 /// </summary>
@@ -89,7 +89,9 @@ internal sealed class BulkSession
         return next;
     }
 
-    /// <summary>True, and counted, if one more transfer of so many bytes may begin; else the waiter is called when it is worth another look.</summary>
+    /// <summary>
+    /// True, and counted, if one more transfer of so many bytes may begin; else the waiter is called when it is worth another look.
+    /// </summary>
     internal bool TryTake(long bytes, Action? waiter) => _home.Budget.TryTake(_share, bytes, waiter);
 
     /// <summary>Memory of a transfer is free.</summary>
@@ -121,7 +123,10 @@ internal sealed class BulkSession
         }
     }
 
-    /// <summary>Takes nothing more, ends what is under way; the task says true when no memory is anybody else's any more, false if it was waited for long enough.</summary>
+    /// <summary>
+    /// Takes nothing more, ends what is under way; the task says true when no memory is anybody else's any more, false if it was waited
+    /// for long enough.
+    /// </summary>
     internal Task<bool> Close(string why)
     {
         lock (_gate)

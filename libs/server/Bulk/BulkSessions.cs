@@ -4,8 +4,8 @@ using Garnet.Server.Base;
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// The sessions of clients whose values go beside their connections (rules bulk.S in <see cref="BulkSession"/>), what they may have together, and
-/// what has been moved. It knows no connection and no command.
+/// The sessions of clients whose values go beside their connections (rules bulk.S in <see cref="BulkSession"/>), what they may have
+/// together, and what has been moved. It knows no connection and no command.
 /// </summary>
 internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
 {
@@ -76,7 +76,10 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     /// <summary>A session in which all goes over the connection.</summary>
     internal BulkSession OpenInline() => Add(BulkSession.Inline, null, null);
 
-    /// <summary>A session that reaches memory of the client at that address, which is met first: not on a reactor. Null with the reason if it cannot be had.</summary>
+    /// <summary>
+    /// A session that reaches memory of the client at that address, which is met first: not on a reactor. Null with the reason if it
+    /// cannot be had.
+    /// </summary>
     internal BulkSession? TryOpenReaching(string carrier, byte[] address, out string why)
     {
         why = "there are as many sessions as bulk-sessions allows";
@@ -122,7 +125,9 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
         log.BulkMemoryLost(session.Id);
     }
 
-    /// <summary>Ends all sessions. False if something still holds memory of a transfer, or has ever kept it: none of that may be given back.</summary>
+    /// <summary>
+    /// Ends all sessions. False if something still holds memory of a transfer, or has ever kept it: none of that may be given back.
+    /// </summary>
     internal bool TryClose()
     {
         BulkSession[] all;

@@ -5,8 +5,8 @@ using Garnet.Types.Strings;
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// One transfer between a client's memory and staged bytes, or some of them, away from the reactor that has begun it. It has the bytes until it is over and
-/// its beginner has given it up, whichever is later (bulk.S2).
+/// One transfer between a client's memory and staged bytes, or some of them, away from the reactor that has begun it. It has the bytes
+/// until it is over and its beginner has given it up, whichever is later (bulk.S2).
 /// </summary>
 internal sealed class BulkTransfer(BulkSession session, StagedBytes staged, int start, int length)
 {

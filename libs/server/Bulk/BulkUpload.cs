@@ -1,6 +1,8 @@
 namespace Garnet.Server.Bulk;
 
-/// <summary>A value that comes in parts (BULK.OPEN), of which nobody sees anything before it is whole. Its session's reactor has it alone.</summary>
+/// <summary>
+/// A value that comes in parts (BULK.OPEN), of which nobody sees anything before it is whole. Its session's reactor has it alone.
+/// </summary>
 internal sealed class BulkUpload(ulong token, byte[] key, int database, StagedBytes staged)
 {
     internal ulong Token => token;

@@ -6,8 +6,9 @@ using Tsavorite;
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// Where the bytes of a transfer lie on this side, outside the managed heap: in what is to be a record, or in memory of their own. It is counted by
-/// those who have it, whoever has made it and each transfer under way, and is free, and its share of the budget with it, behind the last of them (bulk.S2).
+/// Where the bytes of a transfer lie on this side, outside the managed heap: in what is to be a record, or in memory of their own. It is
+/// counted by those who have it, whoever has made it and each transfer under way, and is free, and its share of the budget with it,
+/// behind the last of them (bulk.S2).
 /// </summary>
 internal sealed unsafe class StagedBytes : MemoryManager<byte>
 {

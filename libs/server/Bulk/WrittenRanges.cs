@@ -1,8 +1,8 @@
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// Which bytes of a value that comes in parts are there. Memory that nobody has written holds what others left in it: a value is whole only when
-/// all of it was written.
+/// Which bytes of a value that comes in parts are there. Memory that nobody has written holds what others left in it: a value is whole
+/// only when all of it was written.
 /// </summary>
 internal sealed class WrittenRanges(int length)
 {

@@ -1,6 +1,8 @@
 namespace Garnet.Server.Rights;
 
-/// <summary>The sets into which commands are sorted for rules (<c>+@read</c>), as Redis 7.0 names them and in its order, and ours behind them.</summary>
+/// <summary>
+/// The sets into which commands are sorted for rules (<c>+@read</c>), as Redis 7.0 names them and in its order, and ours behind them.
+/// </summary>
 [Flags]
 internal enum CommandCategories : uint
 {

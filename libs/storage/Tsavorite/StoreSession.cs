@@ -101,8 +101,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     }
 
     /// <summary>
-    /// <see cref="Modify{T}(in KeyRef, ref T)"/> of an operation whose value lies in <paramref name="staged"/> already: if it puts just that, and with
-    /// the expiry or without that was said when it was staged, the record lies there from then on, and nothing is copied.
+    /// <see cref="Modify{T}(in KeyRef, ref T)"/> of an operation whose value lies in <paramref name="staged"/> already: if it puts just
+    /// that, and with the expiry or without that was said when it was staged, the record lies there from then on, and nothing is copied.
     /// </summary>
     public Outcome Modify<T>(in KeyRef key, ref T operation, StagedValue staged) where T : struct, IModify
     {
@@ -118,7 +118,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     }
 
     /// <summary>
-    /// Memory for a value to come of the key, for which room is made; null if a value so short lies among others, or there is no memory for it.
+    /// Memory for a value to come of the key, for which room is made; null if a value so short lies among others, or there is no memory
+    /// for it.
     /// </summary>
     public StagedValue? Stage(in KeyRef key, int valueBytes, bool expires)
     {

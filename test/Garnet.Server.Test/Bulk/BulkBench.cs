@@ -6,7 +6,9 @@ using Tsavorite;
 
 namespace Garnet.Server.Test.Bulk;
 
-/// <summary>A server whose transfers do as a script says, by a clock that the test moves, and memory of this process that it may reach.</summary>
+/// <summary>
+/// A server whose transfers do as a script says, by a clock that the test moves, and memory of this process that it may reach.
+/// </summary>
 internal sealed class BulkBench : IDisposable
 {
     internal const string Provider = "loop";

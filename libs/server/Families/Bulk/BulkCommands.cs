@@ -7,12 +7,13 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Families.Bulk;
 
 /// <summary>
-/// Values of megabytes that go between a client's memory and the server's, beside the connection: the client names its memory, and the server
-/// reads and writes there (BULK.PUT, BULK.GET). A transfer runs away from the reactor; its command is put off meanwhile, and what the
-/// connection sent behind it waits for it. With INLINE in place of a region the same commands carry the value in themselves.
+/// Values of megabytes that go between a client's memory and the server's, beside the connection: the client names its memory, and the
+/// server reads and writes there (BULK.PUT, BULK.GET). A transfer runs away from the reactor; its command is put off meanwhile, and what
+/// the connection sent behind it waits for it. With INLINE in place of a region the same commands carry the value in themselves.
 ///
-/// bulk.C1  A PUT takes effect when its command runs the second time, with all bytes there: it is then asked about like any command, and its
-///     change is SET's (or SETRANGE's), in the store, in the log and to those who look on. Whatever goes wrong before that leaves the old value.
+/// bulk.C1  A PUT takes effect when its command runs the second time, with all bytes there: it is then asked about like any command,
+///     and its change is SET's (or SETRANGE's), in the store, in the log and to those who look on. Whatever goes wrong before that
+///     leaves the old value.
 /// bulk.C2  A GET moves bytes that were the value's at one moment: they are copied first, as a reply is.
 /// bulk.C3  Nothing that a client says of its memory is believed: not its place, its length, its key, nor that it is still there.
 /// </summary>
@@ -70,7 +71,8 @@ internal static class BulkCommands
 
     /// <summary>Bytes of a region that the client has registered for that; false if they are not, with what was answered.</summary>
     internal static bool TryRange(
-        ref Call call, BulkSession session, (int Region, ulong Offset, ulong Length) place, BulkAccess access, out RemoteRange range, out Reply failed)
+        ref Call call, BulkSession session, (int Region, ulong Offset, ulong Length) place, BulkAccess access, out RemoteRange range,
+        out Reply failed)
     {
         failed = Reply.Sent;
         range = default;

@@ -37,7 +37,8 @@ internal readonly unsafe struct BulkGet : ICommand
         BulkWait wait = BulkWait.Of(ref call);
         if (!BulkCommands.TrySession(ref call, out BulkSession session, out Reply failed))
             return wait.Drop(failed);
-        if (!BulkCommands.TryRange(ref call, session, (2, terms.Offset, (ulong)terms.Capacity), BulkAccess.Write, out RemoteRange room, out failed))
+        (int, ulong, ulong) place = (2, terms.Offset, (ulong)terms.Capacity);
+        if (!BulkCommands.TryRange(ref call, session, place, BulkAccess.Write, out RemoteRange room, out failed))
             return wait.Drop(failed);
         var look = new PartLook(in terms);
         if (!TryLook(ref call, ref look, call.Client.Begun is not null, out failed))

@@ -21,7 +21,9 @@ internal readonly unsafe struct BulkPut : ICommand
         "key <region offset length | INLINE value> [AT offset] [NX | XX | IFVER version] [PX milliseconds] [CRC crc32c]",
         "Sets a string, or a part of one, to bytes of the client's memory.") with
         {
-            Keys = KeySpec.One with { Usage = ReadsToo, UsageOf = UsageOf }, Complexity = "O(N)", Event = KeyEvent.Set with { ExpiryAt = 4 },
+            Keys = KeySpec.One with { Usage = ReadsToo, UsageOf = UsageOf },
+            Complexity = "O(N)",
+            Event = KeyEvent.Set with { ExpiryAt = 4 },
         };
 
     public static Reply Run(ref Call call) => Run(ref call, hasCount: false);
@@ -39,7 +41,10 @@ internal readonly unsafe struct BulkPut : ICommand
     private static string UsageOf(ref Call call, int name) =>
         UsageBehind(ref call, name + (call.Count > name + 2 && call.Is(name + 2, "INLINE"u8) ? 4 : 5));
 
-    /// <summary>How a key is used by options from there on: what the value has become is told, of which a part may be old; so is whether it was of a version.</summary>
+    /// <summary>
+    /// How a key is used by options from there on: what the value has become is told, of which a part may be old; so is whether it was of
+    /// a version.
+    /// </summary>
     internal static string UsageBehind(ref Call call, int first)
     {
         for (int i = first; i < call.Count; i++)
@@ -209,8 +214,12 @@ internal readonly struct BulkPutParts : ICommand
     public static CommandSpec Spec => BulkPut.Spec with
     {
         Name = "BULK.PUTV", Arity = -6,
-        Keys = KeySpec.One with { Usage = BulkPut.ReadsToo, UsageOf = static (ref Call call, int name) => BulkPut.UsageBehind(ref call, name + 6) },
-        Syntax = "key parts region offset length [region offset length ...] [AT offset] [NX | XX | IFVER version] [PX milliseconds] [CRC crc32c]",
+        Keys = KeySpec.One with
+        {
+            Usage = BulkPut.ReadsToo, UsageOf = static (ref Call call, int name) => BulkPut.UsageBehind(ref call, name + 6),
+        },
+        Syntax = "key parts region offset length [region offset length ...] [AT offset] [NX | XX | IFVER version] [PX milliseconds] "
+            + "[CRC crc32c]",
         Summary = "Sets a string, or a part of one, to bytes that lie in several places of the client's memory.",
         Event = KeyEvent.Set with { ExpiryAt = 6 },
     };

@@ -4,7 +4,10 @@ using Garnet.Types.Strings;
 
 namespace Garnet.Server.Families.Bulk;
 
-/// <summary>The version of a value as the protocol has it: what DIGEST says of it. Two values of one version have the same bytes, but for one chance in 2^64.</summary>
+/// <summary>
+/// The version of a value as the protocol has it: what DIGEST says of it. Two values of one version have the same bytes, but for one
+/// chance in 2^64.
+/// </summary>
 internal static class BulkVersion
 {
     internal static bool TryRead(ReadOnlySpan<byte> digits, out ulong version)

@@ -6,7 +6,8 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Families.Bulk;
 
 /// <summary>
-/// What a PUT or GET that was put off waits for: its share of the budget, then its transfer. The command runs again when that is over, and finds this.
+/// What a PUT or GET that was put off waits for: its share of the budget, then its transfer. The command runs again when that is over,
+/// and finds this.
 /// </summary>
 internal sealed class BulkWait(Worker worker, Connection client) : Parking
 {

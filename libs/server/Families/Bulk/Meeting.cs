@@ -3,7 +3,9 @@ using Garnet.Server.Clients;
 
 namespace Garnet.Server.Families.Bulk;
 
-/// <summary>BULK.HELLO meets the client's endpoint, which may not answer: on a thread of its own. The command runs again when that is over.</summary>
+/// <summary>
+/// BULK.HELLO meets the client's endpoint, which may not answer: on a thread of its own. The command runs again when that is over.
+/// </summary>
 internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] address) : Parking
 {
     private const int Running = 0, Over = 1, GivenUp = 2;

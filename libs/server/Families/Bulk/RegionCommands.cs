@@ -107,7 +107,7 @@ internal readonly struct BulkBye : ICommand
             if (closed.Result)
                 worker.Out.Ok();
             else
-                worker.Out.Error("BULKBUSY the session has ended, but something still holds memory of a transfer: keep the regions as they are"u8);
+                worker.Out.Error("BULKBUSY the session has ended, but something still holds memory of a transfer: keep the regions"u8);
             return true;
         }
     }
@@ -126,7 +126,8 @@ internal readonly struct BulkInfo : ICommand
         [
             ("sessions", bulk.Count), ("transfers-running", bulk.Budget.Operations), ("bytes-running", bulk.Budget.Bytes),
             ("transfers-done", bulk.Moved), ("transfers-failed", bulk.Failures), ("bytes-read", bulk.BytesIn),
-            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost), ("regions", call.Client.Bulk?.RegionCount ?? 0), ("uploads", call.Client.Bulk?.UploadCount ?? 0),
+            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost),
+            ("regions", call.Client.Bulk?.RegionCount ?? 0), ("uploads", call.Client.Bulk?.UploadCount ?? 0),
         ];
         call.Out.Map(numbers.Length + 2);
         call.Out.Bulk("provider"u8);

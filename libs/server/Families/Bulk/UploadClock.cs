@@ -4,7 +4,10 @@ using Garnet.Server.Commands;
 
 namespace Garnet.Server.Families.Bulk;
 
-/// <summary>Values that come in parts and of which nothing more comes are given up after bulk-upload-timeout, whether their clients say something or not.</summary>
+/// <summary>
+/// Values that come in parts and of which nothing more comes are given up after bulk-upload-timeout, whether their clients say something
+/// or not.
+/// </summary>
 internal static class UploadClock
 {
     /// <summary>The upload of a token; false if there is none, with what was answered.</summary>

@@ -41,7 +41,10 @@ internal readonly struct BulkOpen : ICommand
 internal readonly unsafe struct BulkWrite : ICommand
 {
     public static CommandSpec Spec => BulkCommands.Spec("BULK.WRITE", -5, CommandFlags.None,
-        "token at <region offset length | INLINE part>", "Puts a part of a value that comes in parts to its place.") with { Complexity = "O(N)" };
+        "token at <region offset length | INLINE part>", "Puts a part of a value that comes in parts to its place.") with
+        {
+            Complexity = "O(N)",
+        };
 
     public static Reply Run(ref Call call)
     {
@@ -94,13 +97,21 @@ internal readonly unsafe struct BulkWrite : ICommand
     }
 }
 
-/// <summary>BULK.COMMIT: a value of which all parts are there takes effect. It names the key again, so that rights to it are asked about when it does.</summary>
+/// <summary>
+/// BULK.COMMIT: a value of which all parts are there takes effect. It names the key again, so that rights to it are asked about when it
+/// does.
+/// </summary>
 internal readonly unsafe struct BulkCommit : ICommand
 {
     public static CommandSpec Spec => BulkCommands.Spec("BULK.COMMIT", -3, CommandFlags.Write | CommandFlags.DenyOom,
         "key token [NX | XX | IFVER version] [PX milliseconds] [CRC crc32c]", "Sets a string to the bytes that came in parts.") with
         {
-            Keys = KeySpec.One with { Usage = BulkPut.ReadsToo, UsageOf = static (ref Call call, int name) => BulkPut.UsageBehind(ref call, name + 3) }, Complexity = "O(N)", Event = KeyEvent.Set with { ExpiryAt = 3 },
+            Keys = KeySpec.One with
+            {
+                Usage = BulkPut.ReadsToo, UsageOf = static (ref Call call, int name) => BulkPut.UsageBehind(ref call, name + 3),
+            },
+            Complexity = "O(N)",
+            Event = KeyEvent.Set with { ExpiryAt = 3 },
         };
 
     public static Reply Run(ref Call call)
@@ -148,7 +159,8 @@ internal readonly unsafe struct BulkCommit : ICommand
 /// <summary>BULK.ABORT: a value that comes in parts is given up.</summary>
 internal readonly struct BulkAbort : ICommand
 {
-    public static CommandSpec Spec => BulkCommands.Spec("BULK.ABORT", 2, CommandFlags.Quick, "token", "Gives up a value that comes in parts.");
+    public static CommandSpec Spec => BulkCommands.Spec("BULK.ABORT", 2, CommandFlags.Quick, "token",
+        "Gives up a value that comes in parts.");
 
     public static Reply Run(ref Call call)
     {

@@ -1,9 +1,9 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Memory in which a long value gathers before its key has it: whoever has it fills it, away from all locks and for as long as that takes, and
-/// gives it to <see cref="StoreSession.Modify{T}(in KeyRef, ref T, StagedValue)"/>, whose record it becomes as it lies. It counts as memory in use. What was not
-/// taken is free once it is disposed of, from any thread.
+/// Memory in which a long value gathers before its key has it: whoever has it fills it, away from all locks and for as long as that
+/// takes, and gives it to <see cref="StoreSession.Modify{T}(in KeyRef, ref T, StagedValue)"/>, whose record it becomes as it lies. It
+/// counts as memory in use. What was not taken is free once it is disposed of, from any thread.
 /// </summary>
 public sealed unsafe class StagedValue : IDisposable
 {

@@ -158,7 +158,8 @@ internal sealed unsafe class Writer : IDisposable
             return Outcome.Done;
         if (!_core.Index.MakeRoom(partition, key.Hash)) return Refuse(key, next);
         byte* record = Staged == null ? null : Staged.TryTake(partition, key, next);
-        if (record == null) record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
+        if (record == null)
+            record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
         if (record == null) return Refuse(key, next);
         ulong word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
         operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
@@ -197,7 +198,10 @@ internal sealed unsafe class Writer : IDisposable
             default:
                 if (IsTooLarge(key, next)) return Outcome.TooLarge;
                 Orphan* orphan = Record.Owner(target.Record) == next.Owner ? null : Orphan.Of(target.Record);
-                if (Staged == null && Record.HasFields(Record.Flags(target.Record), next) && RecordRoom.TrySetLength(_core, target.Partition, target.Record, next.ValueBytes, out ulong header))
+                ulong header = 0;
+                bool stays = Staged == null && Record.HasFields(Record.Flags(target.Record), next)
+                    && RecordRoom.TrySetLength(_core, target.Partition, target.Record, next.ValueBytes, out header);
+                if (stays)
                     Overwrite(target, key, ref operation, existing, next, header);
                 else
                     outcome = Replace(target, key, ref operation, existing, next);
@@ -265,8 +269,10 @@ internal sealed unsafe class Writer : IDisposable
         room.NowMs = target.NowMs;
         ulong word = 0;
         byte* record = Staged == null ? null : Staged.TryTake(target.Partition, key, next);
-        if (record != null) word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
-        else record = room.Append(_core, target.Partition, key, next, out word);
+        if (record != null)
+            word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
+        else
+            record = room.Append(_core, target.Partition, key, next, out word);
         if (record == null) return Refuse(key, next, room.SlackBytes);
         operation.Write(existing, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         Switch(target, word);
