@@ -149,8 +149,47 @@ internal sealed class LargeWriteTests
         using var client = new TestClient(server.Server.Port);
         string key = new('k', 65_000);
         string[] pairs = [.. Enumerable.Range(0, Fields).SelectMany(static i => (string[])[$"{i}", "v"])];
-        Assert.That(client.Call(["HSETEX", key, "FIELDS", $"{Fields}", .. pairs]), Does.Contain("aof-step-max-size"));
+        Assert.That(client.Call(["HSETEX", key, "KEEPTTL", "FIELDS", $"{Fields}", .. pairs]), Does.Contain("aof-step-max-size"));
         Assert.That(client.Call("EXISTS", key), Is.EqualTo("0"));
+    }
+
+    [TestCase("HSET big")]
+    [TestCase("HSETEX big FIELDS 120000")]
+    [TestCase("HSETEX big KEEPTTL FIELDS 120000")]
+    public void What_a_write_leaves_behind_on_its_way_does_not_stop_it(string command)
+    {
+        const int Fields = 120_000; // 120 MB of 200, and more than as much of chunks that had to grow
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = 200 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 1000);
+        string[] pairs = [.. Enumerable.Range(0, Fields).SelectMany(i => (string[])[$"{i}", value])];
+        Assert.That(client.Call([.. command.Split(' '), .. pairs]), Does.Not.StartWith("OOM"));
+        Assert.That(client.Call("HLEN", "big"), Is.EqualTo($"{Fields}"));
+    }
+
+    [Test]
+    public void Fields_keep_their_own_times_to_live()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        client.Call("HSETEX", "h", "EX", "1000", "FIELDS", "2", "b", "1", "c", "1");
+        client.Call("HSETEX", "h", "EX", "5000", "FIELDS", "1", "d", "1");
+        Assert.That(client.Call("HSETEX", "h", "KEEPTTL", "FIELDS", "6", "a", "2", "b", "2", "c", "2", "d", "2", "e", "2", "b", "3"), Is.EqualTo("1"));
+        Assert.That(client.Call("HTTL", "h", "FIELDS", "5", "a", "b", "c", "d", "e"), Is.EqualTo("[-1 1000 1000 5000 -1]"));
+        Assert.That(client.Call("HMGET", "h", "a", "b", "c", "d", "e"), Is.EqualTo("[2 3 2 2 2]"));
+    }
+
+    [Test]
+    public void For_what_is_not_written_nobody_is_evicted()
+    {
+        using var server = new EmbeddedServer(adjust: static settings =>
+            (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (16 << 20, EvictionPolicy.AllKeysLru));
+        using var client = new TestClient(server.Server.Port);
+        string small = new('s', Small);
+        for (int i = 0; i < 2500; i++) client.Call("SET", $"k{i}", small);
+        string before = client.Call("DBSIZE");
+        Assert.That(client.Call(["RPUSHX", "big", .. Enumerable.Repeat(new string('v', 1 << 20), 8)]), Is.EqualTo("0"));
+        Assert.That(client.Call("DBSIZE"), Is.EqualTo(before));
     }
 
     [TestCase("RPOPLPUSH l l")]

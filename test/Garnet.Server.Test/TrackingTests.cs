@@ -123,6 +123,22 @@ public sealed class TrackingTests
     }
 
     [Test]
+    public void Long_names_are_fewer()
+    {
+        const int NameBytes = 60_000;
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        reader.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        reader.Call("CONFIG", "SET", "tracking-table-max-keys", "10000");
+        for (int i = 0; i < 50; i++) reader.Call("GET", new string('k', NameBytes) + i);
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.EqualTo((10_000 * 128 / NameBytes) + 1).Within(1));
+        reader.Call("GET", "short");
+        reader.Call("CLIENT", "TRACKING", "OFF");
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.Zero);
+    }
+
+    [Test]
     public void A_hundred_thousand_keys_read_at_once_are_all_told()
     {
         const int Many = 100_000;

@@ -11,9 +11,9 @@ public static unsafe partial class LibSsl
     private const string Ssl = "libssl.so.3", Crypto = "libcrypto.so.3";
 
     public const int FiletypePem = 1;
-    public const int ControlMode = 33, ControlReadAhead = 41, ControlCacheSize = 42, ControlCacheMode = 44, ControlHostName = 55;
+    public const int ControlMode = 33, ControlReadAhead = 41, ControlCacheSize = 42, ControlCacheMode = 44, ControlHostName = 55, ControlClearMode = 78;
     public const int ControlDhAuto = 118, ControlVersionMin = 123, ControlVersionMax = 124;
-    public const int ModePartialWrite = 1, ModeMovingBuffer = 2, ModeReleaseBuffers = 0x10, CacheOff = 0, CacheServer = 2;
+    public const int ModePartialWrite = 1, ModeMovingBuffer = 2, ModeAutoRetry = 4, ModeReleaseBuffers = 0x10, CacheOff = 0, CacheServer = 2;
     public const int Tls10 = 0x301, Tls11 = 0x302, Tls12 = 0x303, Tls13 = 0x304;
     public const ulong OptionIgnoreUnexpectedEnd = 1 << 7, OptionNoTicket = 1 << 14, OptionNoCompression = 1 << 17;
     public const ulong OptionServersCiphers = 1 << 22, OptionNoRenegotiation = 1 << 30;
@@ -55,6 +55,7 @@ public static unsafe partial class LibSsl
     [LibraryImport(Ssl)] public static partial int SSL_shutdown(nint session);
     [LibraryImport(Ssl)] public static partial int SSL_get_error(nint session, int result);
     [LibraryImport(Ssl)] public static partial int SSL_has_pending(nint session);
+    [LibraryImport(Ssl)] public static partial nint SSL_get_rbio(nint session);
     [LibraryImport(Ssl)] public static partial nint SSL_get1_peer_certificate(nint session);
     [LibraryImport(Ssl)] public static partial nint SSL_get_verify_result(nint session);
 
@@ -64,6 +65,7 @@ public static unsafe partial class LibSsl
     [LibraryImport(Crypto)] public static partial byte* X509_verify_cert_error_string(nint result);
     [LibraryImport(Crypto)] public static partial nint BIO_s_mem();
     [LibraryImport(Crypto)] public static partial nint BIO_new(nint method);
+    [LibraryImport(Crypto)] public static partial ulong BIO_number_read(nint bio);
     [LibraryImport(Crypto)] public static partial int BIO_read(nint memory, void* to, int bytes);
     [LibraryImport(Crypto)] public static partial int BIO_write(nint memory, void* from, int bytes);
     [LibraryImport(Crypto)] public static partial void X509_free(nint certificate);

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
@@ -73,8 +74,16 @@ internal static unsafe class Audited
         var names = new List<string>();
         if (first == 0)
             return names;
+        bool isBehindSecret = false;
         for (long i = first; i < call.Count && names.Count < NamesMax; i += step)
-            names.Add(Shown(call[(int)i]));
+        {
+            string name = Shown(call[(int)i]);
+            bool isSetting = call.Server.Table.TryFind(name, out Setting? setting);
+            bool maybeSecret = (isBehindSecret && !isSetting) || name is ['>' or '<' or '#' or '!', ..]; // quotation marks, or a user's name, were left out
+            names.Add(maybeSecret ? "?" : name);
+            isBehindSecret |= isSetting && setting!.Declared.Secret && step == 2;
+        }
+
         return names;
     }
 

@@ -80,6 +80,7 @@ internal sealed unsafe class Connection
     internal ClientModes Modes;
     internal User? User;             // who it is; nobody for the server's own, which may do everything
     internal bool IsAuthenticated;   // it has said who it is, or need not have when it came
+    internal UserRights? ListensBy; // its channels have been looked at by these rights, when users changed last
     internal volatile bool IsDismissed; // by a change of rights: it is being closed, and is not listed any more
     internal bool Resp3;
     internal bool NoEvict;

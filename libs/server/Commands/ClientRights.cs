@@ -87,8 +87,14 @@ internal static class ClientRights
 
     private static bool MustGo(Connection client) => client.User is { } user && (user.IsGone || HasLost(client, user.Rights));
 
-    private static bool HasLost(Connection client, UserRights rights) => client.Subscriptions is { Count: > 0 } held
-        && Enum.GetValues<ChannelKind>().Any(kind => HasLost(held, kind, rights));
+    // Each channel is looked at once for each change of the user's rights; what is subscribed to later was judged by those of then (commands.U1).
+    private static bool HasLost(Connection client, UserRights rights)
+    {
+        if (client.ListensBy == rights || client.Subscriptions is not { Count: > 0 } held)
+            return false;
+        client.ListensBy = rights;
+        return Enum.GetValues<ChannelKind>().Any(kind => HasLost(held, kind, rights));
+    }
 
     private static bool HasLost(Subscriptions held, ChannelKind kind, UserRights rights)
     {

@@ -7,8 +7,11 @@ namespace Garnet.Server.Commands;
 /// <summary>The users of the server, what commands need of their rights, and who was refused.</summary>
 internal sealed class ServerRights
 {
+    private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
+
     private readonly SecuritySettings _settings;
     private readonly SettingTable _table;
+    private long _saves;
     private string _password; // what the default user was made with, or given last
     private UserRights? _before; // what the default user had before the last change of requirepass
 
@@ -31,6 +34,15 @@ internal sealed class ServerRights
 
     internal DenialLog Denials { get; }
 
+    /// <summary>Held by whoever reads or writes the ACL file.</summary>
+    internal Lock FileGate { get; } = new();
+
+    /// <summary>How often writing the ACL file has begun or ended.</summary>
+    internal long Saves => Volatile.Read(ref _saves);
+
+    /// <summary>The users are written to the ACL file until it is disposed, by nobody else.</summary>
+    internal Save BeginSave() => new(this);
+
     /// <summary>The default user alone.</summary>
     internal static Users NewUsers(ServerSettings settings, IReadOnlyList<CommandSpec> specs) =>
         new(new RuleTerms(
@@ -38,14 +50,24 @@ internal sealed class ServerRights
             () => settings.Security.Password);
 
     /// <summary>The users as a configuration file has them; null if it has none: there is a file of their own, or they are as on a new server.</summary>
+    /// <exception cref="IOException">What one of them may do cannot be written there.</exception>
     internal IReadOnlyList<IReadOnlyList<string>>? Lines()
     {
         bool areWritten = _settings.AclFile.Length == 0 && (Users.AreDefined || _settings.Users.Count > 0);
         return areWritten ? Users.All().ConvertAll(WordsOf) : null;
     }
 
-    private static IReadOnlyList<string> WordsOf(User user) =>
-        Encoding.UTF8.GetString(RuleText.Bytes(user.ToString())).Split(' ');
+    private static IReadOnlyList<string> WordsOf(User user)
+    {
+        try
+        {
+            return Strict.GetString(RuleText.Bytes(user.ToString())).Split(' ');
+        }
+        catch (DecoderFallbackException)
+        {
+            throw new IOException($"the name or a rule of the user '{user.Name}' is not UTF-8, as that file is: keep users in an aclfile");
+        }
+    }
 
     /// <summary>
     /// What makes <c>requirepass</c> void: the ACL file or the line of the configuration file that says who the default user is; null if nothing
@@ -62,6 +84,24 @@ internal sealed class ServerRights
             if (_settings.AclFile.Length > 0)
                 return _settings.AclFile;
             return _settings.Users.Find(static line => line.Words is [Users.DefaultName, ..])?.Where;
+        }
+    }
+
+    internal readonly ref struct Save
+    {
+        private readonly ServerRights _rights;
+
+        internal Save(ServerRights rights)
+        {
+            _rights = rights;
+            rights.FileGate.Enter();
+            Interlocked.Increment(ref rights._saves);
+        }
+
+        public void Dispose()
+        {
+            Interlocked.Increment(ref _rights._saves);
+            _rights.FileGate.Exit();
         }
     }
 

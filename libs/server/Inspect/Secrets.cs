@@ -7,6 +7,8 @@ namespace Garnet.Server.Inspect;
 /// <summary>Which arguments hold secrets: never shown by MONITOR or SLOWLOG.</summary>
 internal sealed class Secrets(SettingTable settings)
 {
+    private const int SettingsShownMax = 64; // names and values of one CONFIG SET; looking at each again for every one takes its time
+
     private readonly byte[][] _settings =
         [.. settings.All.Where(static one => one.Declared.Secret).Select(static one => Encoding.ASCII.GetBytes(one.Name))];
 
@@ -20,12 +22,24 @@ internal sealed class Secrets(SettingTable settings)
         if (arguments.Is(name, "HELLO"u8))
             return index >= name + 2 && (arguments.Is(index - 1, "AUTH"u8) || (index >= name + 3 && arguments.Is(index - 2, "AUTH"u8)));
         if (arguments.Is(name, "ACL"u8))
-            return index >= name + 3 && arguments.Is(name + 1, "SETUSER"u8);
+            return index >= name + 2 && arguments.Is(name + 1, "SETUSER"u8); // the name too, as in Redis: it may be a password where the name was left out
         if (arguments.Is(name, "BULK.REG"u8))
-            return index == name + 4; // whoever has the key may reach the client's memory
+            return index >= name + 4; // the key: whoever has it may reach the client's memory
         if (arguments.Is(name, "MIGRATE"u8))
             return index >= name + 6 && IsOfMigrate(arguments, index);
-        return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8) && IsSecret(arguments, index - 1);
+        return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8) && IsBehindSecret(arguments, name + 2, index);
+    }
+
+    // All behind it: whoever left out quotation marks has sent a secret in several arguments.
+    private bool IsBehindSecret(Arguments arguments, int first, int index)
+    {
+        for (int i = first; i < Math.Min(index, first + SettingsShownMax); i++)
+        {
+            if (IsSecret(arguments, i))
+                return true;
+        }
+
+        return index >= first + SettingsShownMax;
     }
 
     private bool IsSecret(Arguments arguments, int index)

@@ -10,17 +10,19 @@ internal static class AclFile
     /// <summary>Bytes of a file at most: 64 MiB, a few hundred thousand users.</summary>
     internal const long BytesMax = 64L << 20;
 
+    private const int ErrorsMax = 100, ErrorCharsMax = 4096; // lines that are told, and of a line: a file of this size may have a mistake every two bytes
+
     /// <summary>The users of a text; what is wrong with it, in Redis's sentences, line by line: nothing if it is right.</summary>
     internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out List<string> errors)
     {
         var read = new Dictionary<string, UserRights>(StringComparer.Ordinal);
         errors = [];
-        string[] lines = text.Split('\n');
-        for (int i = 0; i < lines.Length; i++)
+        for (int start = 0, end, number = 1; start < text.Length && errors.Count <= ErrorsMax; start = end + 1, number++)
         {
-            string line = lines[i].Trim(' ', '\t', '\r', '\n');
-            if (line.Length > 0 && ReadLine(line.Split(' '), $"{path}:{i + 1}", read, users.NewRights()) is { Length: > 0 } wrong)
-                errors.Add(wrong);
+            end = text.IndexOf('\n', start) is >= 0 and var found ? found : text.Length;
+            string line = text[start..end].Trim(' ', '\t', '\r');
+            if (line.Length > 0 && ReadLine(line.Split(' '), $"{path}:{number}", read, users.NewRights()) is { Length: > 0 } wrong)
+                errors.Add(errors.Count < ErrorsMax ? wrong : $"{path}:{number}: this and what is wrong behind it is not told. ");
         }
 
         return read;
@@ -51,9 +53,11 @@ internal static class AclFile
         bool isTold = false;
         foreach (string rule in rules)
         {
+            if (said.Length > ErrorCharsMax)
+                break;
             RuleError error = rights.Apply(rule.Trim('\t', '\r', '\n'));
             if (error == RuleError.UnknownCommand)
-                said.Append($"{at}: Error in applying operation '{rule}': {RuleErrorText.Of(error)}. ");
+                said.Append($"{at}: Error in applying operation '{Shortened(rule)}': {RuleErrorText.Of(error)}. ");
             else if (error != RuleError.None && !isTold)
                 said.Append($"{at}: {RuleErrorText.Of(error)}. ");
             isTold |= error is not (RuleError.None or RuleError.UnknownCommand);
@@ -61,4 +65,6 @@ internal static class AclFile
 
         return said.ToString();
     }
+
+    private static string Shortened(string rule) => rule.Length <= ErrorCharsMax ? rule : rule[..ErrorCharsMax] + "...";
 }

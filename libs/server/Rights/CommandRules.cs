@@ -12,7 +12,8 @@ internal sealed class CommandRules
 
     private readonly RuleCommands _commands;
     private readonly ulong[] _allowed;
-    private readonly OrderedDictionary<string, bool> _rules;
+    private readonly LinkedDictionary<bool> _rules;
+    private int _categories; // rules about one
     private readonly Dictionary<int, HashSet<byte[]>> _firstArguments; // in small letters
 
     /// <summary>Allows nothing.</summary>
@@ -20,7 +21,7 @@ internal sealed class CommandRules
     {
         _commands = commands;
         _allowed = new ulong[(commands.IdsMax / 64) + 1];
-        _rules = new OrderedDictionary<string, bool>(StringComparer.Ordinal);
+        _rules = new LinkedDictionary<bool>();
         _firstArguments = [];
     }
 
@@ -29,7 +30,7 @@ internal sealed class CommandRules
     {
         _commands = other._commands;
         _allowed = [.. other._allowed];
-        _rules = new OrderedDictionary<string, bool>(other._rules, StringComparer.Ordinal);
+        (_rules, _categories) = (new LinkedDictionary<bool>(other._rules), other._categories);
         _firstArguments = other._firstArguments
             .ToDictionary(static pair => pair.Key, static pair => new HashSet<byte[]>(pair.Value, ByteString.Comparer));
         (AllowsAll, BeganWithAll) = (other.AllowsAll, other.BeganWithAll);
@@ -62,6 +63,7 @@ internal sealed class CommandRules
         (AllowsAll, BeganWithAll) = (allow, allow);
         _allowed.AsSpan().Fill(allow ? ulong.MaxValue : 0);
         _rules.Clear();
+        _categories = 0;
         _firstArguments.Clear();
     }
 
@@ -75,7 +77,8 @@ internal sealed class CommandRules
         if (_commands.Find(name) is { } command)
         {
             Change(command, allow);
-            Remember(command.Name, allow);
+            if (!IsVoid(command, allow))
+                _rules.Set(command.Name, allow);
             return RuleError.None;
         }
 
@@ -93,19 +96,10 @@ internal sealed class CommandRules
             return RuleError.UnknownCommand;
         foreach (RuleCommand command in _commands.In(category))
             Change(command, allow);
-        string[] voided = [.. _rules.Keys.Where(rule => IsAbout(rule, category))];
-        foreach (string rule in voided)
-            _rules.Remove(rule);
-        Remember(name.ToLowerInvariant(), allow);
+        string rule = name.ToLowerInvariant();
+        _categories += _rules.Remove(rule) ? 0 : 1;
+        _rules.Set(rule, allow);
         return RuleError.None;
-    }
-
-    // A rule about one command, which the category has or whose parent it has.
-    private bool IsAbout(string rule, CommandCategories category)
-    {
-        int bar = rule.IndexOf('|');
-        bool isOf = rule[0] != '@' && _commands.Find(rule) is { } command && (command.Categories & category) != 0;
-        return isOf || (bar > 0 && _commands.Find(rule[..bar]) is { } parent && (parent.Categories & category) != 0);
     }
 
     // What stands behind the last bar is no subcommand that there is.
@@ -126,19 +120,30 @@ internal sealed class CommandRules
         if (!_firstArguments.TryGetValue(command.Id, out HashSet<byte[]>? allowed))
             _firstArguments[command.Id] = allowed = new HashSet<byte[]>(ByteString.Comparer);
         if (allowed.Add(RuleText.Bytes(RuleText.Lower(argument))))
-            Remember($"{command.Name}|{RuleText.Lower(argument)}", allow: true);
+            _rules.Set(RuleOf(command, RuleText.Lower(argument)), true);
         return RuleError.None;
     }
 
-    // A command's subcommands go with it.
+    // A command's subcommands and first arguments go with it; rules about any of them are void.
     private void Change(RuleCommand command, bool allow)
     {
         AllowsAll &= allow;
         SetBit(command.Id, allow);
-        _firstArguments.Remove(command.Id);
+        _rules.Remove(command.Name);
+        if (_firstArguments.Remove(command.Id, out HashSet<byte[]>? arguments))
+        {
+            foreach (byte[] argument in arguments)
+                _rules.Remove(RuleOf(command, RuleText.Of(argument)));
+        }
+
         foreach (RuleCommand child in _commands.Children(command))
+        {
             SetBit(child.Id, allow);
+            _rules.Remove(child.Name);
+        }
     }
+
+    private static string RuleOf(RuleCommand command, string firstArgument) => $"{command.Name}|{firstArgument}";
 
     private void SetBit(int id, bool allow)
     {
@@ -146,27 +151,12 @@ internal sealed class CommandRules
         _allowed[id >> 6] = allow ? _allowed[id >> 6] | bit : _allowed[id >> 6] & ~bit;
     }
 
-    private void Remember(string name, bool allow)
-    {
-        _rules.Remove(name);
-        string children = name + "|";
-        if (name[0] != '@' && !name.Contains('|'))
-        {
-            string[] voided = [.. _rules.Keys.Where(rule => rule.StartsWith(children, StringComparison.Ordinal))];
-            foreach (string rule in voided)
-                _rules.Remove(rule);
-        }
-
-        if (!IsVoid(name, allow))
-            _rules.Add(name, allow);
-    }
-
     // It says what the list begins with, and nothing else that is listed says otherwise.
-    private bool IsVoid(string name, bool allow)
+    private bool IsVoid(RuleCommand command, bool allow)
     {
-        if (allow != BeganWithAll || name[0] == '@' || _rules.Keys.Any(static rule => rule[0] == '@'))
+        if (allow != BeganWithAll || _categories > 0)
             return false;
-        int bar = name.IndexOf('|');
-        return bar < 0 || !_rules.ContainsKey(name[..bar]);
+        int bar = command.Name.IndexOf('|');
+        return bar < 0 || !_rules.Has(command.Name[..bar]);
     }
 }

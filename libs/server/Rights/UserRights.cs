@@ -9,7 +9,7 @@ internal sealed class UserRights
     private static readonly char[] Blanks = [' ', '\t', '\n', '\r', '\v', '\f', '\0'];
 
     private readonly RuleTerms _terms;
-    private readonly OrderedDictionary<string, byte[]> _passwords;
+    private readonly LinkedDictionary<byte[]> _passwords;
     private readonly List<Selector> _selectors; // the user's own rules first
     private bool _isAllAllowedBeside; // by a selector that is not the user's own
     private bool? _sanitizes;
@@ -18,7 +18,7 @@ internal sealed class UserRights
     internal UserRights(RuleTerms terms)
     {
         _terms = terms;
-        _passwords = new OrderedDictionary<string, byte[]>(StringComparer.Ordinal);
+        _passwords = new LinkedDictionary<byte[]>();
         _selectors = [new Selector(terms)];
     }
 
@@ -26,7 +26,7 @@ internal sealed class UserRights
     internal UserRights(UserRights other)
     {
         _terms = other._terms;
-        _passwords = new OrderedDictionary<string, byte[]>(other._passwords, StringComparer.Ordinal);
+        _passwords = new LinkedDictionary<byte[]>(other._passwords);
         _selectors = [new Selector(other._selectors[0]), .. other._selectors.Skip(1)]; // selectors are added and dropped, never changed
         (IsOn, NeedsNoPassword, _sanitizes) = (other.IsOn, other.NeedsNoPassword, other._sanitizes);
         (AllowsEverything, _isAllAllowedBeside) = (other.AllowsEverything, other._isAllAllowedBeside);
@@ -48,7 +48,7 @@ internal sealed class UserRights
     internal ReadOnlySpan<Selector> Selectors => CollectionsMarshal.AsSpan(_selectors);
 
     /// <summary>The hashes of the passwords.</summary>
-    internal IEnumerable<string> Passwords => _passwords.Keys;
+    internal IEnumerable<string> Passwords => _passwords.Names;
 
     /// <summary>The flags by their names.</summary>
     internal IEnumerable<string> Flags
@@ -95,7 +95,7 @@ internal sealed class UserRights
     /// <summary>As rules.</summary>
     public override string ToString()
     {
-        IEnumerable<string> hashes = _passwords.Keys.Select(static hash => "#" + hash);
+        IEnumerable<string> hashes = _passwords.Names.Select(static hash => "#" + hash);
         return string.Join(' ', [.. Flags, .. hashes, _selectors[0].ToString(), .. _selectors.Skip(1).Select(static one => $"({one})")]);
     }
 
@@ -146,7 +146,7 @@ internal sealed class UserRights
 
     private RuleError AddPassword(string hash)
     {
-        _passwords[hash] = Convert.FromHexString(hash);
+        _passwords.Set(hash, Convert.FromHexString(hash));
         NeedsNoPassword = false;
         return RuleError.None;
     }

@@ -10,17 +10,22 @@ namespace Garnet.Server.Tls;
 /// tls.T2  What was offered to <see cref="Write"/> and not taken is offered again, with the same bytes in front: a record of them may be made already.
 /// tls.T3  What OpenSSL has received and not handed out (<see cref="HasPending"/>) makes no event of the socket: whoever stops reading must come back by himself.
 /// tls.T4  It does not own the socket, and is freed before that is closed.
+/// tls.T5  A peer that sends much and none of it is data (new keys again and again, each of which takes some microseconds) is cut off.
 /// </summary>
 internal sealed unsafe class TlsSession : IDisposable
 {
     /// <summary>What one takes while nothing is under way, about: measured with 1,000 idle ones.</summary>
     internal const int MemoryBytes = 23 << 10;
 
+    private const ulong BytesWithoutDataMax = 64 << 10; // several of the longest records
+
     private const string NoMemory = "there is no memory for a TLS connection";
 
     private nint _ssl;
     private nint _received, _made; // of one in memory
     private TlsStep _over;
+    private bool _hasRead = true;
+    private ulong _wireBytes; // received from the peer, when data was last among it
 
     /// <param name="context">The side's keys and rules; OpenSSL keeps it for as long as the session is there.</param>
     /// <param name="descriptor">The socket.</param>
@@ -105,7 +110,14 @@ internal sealed unsafe class TlsSession : IDisposable
             return (int)_over;
         LibSsl.ERR_clear_error();
         int got = LibSsl.SSL_read(_ssl, to, bytes);
-        return got > 0 ? got : (int)Failed(got);
+        if (got > 0)
+        {
+            _hasRead = true;
+            return got;
+        }
+
+        TlsStep step = Failed(got);
+        return (int)(step == TlsStep.WantsRead ? AfterNothing() : step);
     }
 
     /// <summary>Bytes that were taken, more than 0, or a <see cref="TlsStep"/>; of more than a record holds, a record (tls.T2).</summary>
@@ -169,6 +181,17 @@ internal sealed unsafe class TlsSession : IDisposable
         string? name = isName ? System.Text.Encoding.Latin1.GetString(span) : null; // users' names stand for bytes
         LibSsl.CRYPTO_free(text, null, 0);
         return name;
+    }
+
+    private TlsStep AfterNothing()
+    {
+        ulong bytes = LibSsl.BIO_number_read(LibSsl.SSL_get_rbio(_ssl));
+        if (_hasRead)
+            (_hasRead, _wireBytes) = (false, bytes);
+        if (bytes - _wireBytes <= BytesWithoutDataMax)
+            return TlsStep.WantsRead;
+        Fault = $"the peer has sent {BytesWithoutDataMax >> 10} KiB without data among them";
+        return _over = TlsStep.Broken;
     }
 
     private IOException Failure()

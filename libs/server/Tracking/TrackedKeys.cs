@@ -13,12 +13,16 @@ internal sealed class TrackedKeys
     private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
     private long _keys;
     private long _items;
+    private long _bytes;
 
     /// <summary>Keys remembered.</summary>
     internal long Keys => Volatile.Read(ref _keys);
 
     /// <summary>Pairs of key and client.</summary>
     internal long Items => Volatile.Read(ref _items);
+
+    /// <summary>Bytes of the keys' names.</summary>
+    internal long Bytes => Volatile.Read(ref _bytes);
 
     /// <summary>Remembers that the client has seen the key.</summary>
     internal void Add(ReadOnlySpan<byte> key, long client)
@@ -38,6 +42,7 @@ internal sealed class TrackedKeys
             shard.ByKey[own] = new Holders(client) { At = shard.Order.Count };
             shard.Order.Add(own);
             Interlocked.Increment(ref _keys);
+            Interlocked.Add(ref _bytes, own.Length);
             Interlocked.Increment(ref _items);
         }
     }
@@ -57,6 +62,7 @@ internal sealed class TrackedKeys
                 shard.ByKey[last].At = holders.At;
             IReadOnlyCollection<long> clients = holders.All;
             Interlocked.Decrement(ref _keys);
+            Interlocked.Add(ref _bytes, -key.Length);
             Interlocked.Add(ref _items, -clients.Count);
             return clients;
         }
@@ -86,6 +92,7 @@ internal sealed class TrackedKeys
             lock (shard.Gate)
             {
                 Interlocked.Add(ref _keys, -shard.ByKey.Count);
+                Interlocked.Add(ref _bytes, -shard.Order.Sum(static key => (long)key.Length));
                 Interlocked.Add(ref _items, -shard.ByKey.Values.Sum(static holders => (long)holders.All.Count));
                 shard.ByKey.Clear();
                 shard.Order.Clear();

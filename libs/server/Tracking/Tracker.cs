@@ -10,10 +10,17 @@ namespace Garnet.Server.Tracking;
 /// tracking.T1  A key is remembered before it is read: a change after that is told after the reply to the read, since messages of
 ///     other reactors arrive in a later round. So nobody keeps a stale value.
 /// tracking.T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
-/// tracking.T3  There are never many more keys than tracking-table-max-keys: some key is told as if it had changed.
+/// tracking.T3  There are never many more keys than tracking-table-max-keys, nor do their names take much more than <see cref="NameBytes"/> for each
+///     of so many: some key is told as if it had changed.
 /// </summary>
 internal sealed class Tracker(ServerCore server, Listeners trackers)
 {
+    /// <summary>
+    /// Bytes of a key's name for which the table has room: longer than names are as a rule. A name may have up to half a GiB, also of a key that is
+    /// not there.
+    /// </summary>
+    private const int NameBytes = 128;
+
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<long, Connection> _clients = new();
     private readonly TrackedKeys _keys = new();
@@ -65,7 +72,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     /// <summary>Sees that there are not too many keys (tracking.T3).</summary>
     internal void Trim(Worker from)
     {
-        for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && _keys.Keys > limit;)
+        for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && (_keys.Keys > limit || _keys.Bytes / NameBytes > limit);)
         {
             if (_keys.Victim() is not { } victim)
                 return;

@@ -16,6 +16,7 @@ public sealed unsafe class StepRoom
     private readonly StoreCore _core;
     private readonly HeldPartitions _held;
     private readonly StepBudget _budget;
+    private bool _wasAssured;
 
     internal StepRoom(StoreSession session, Store store, HeldPartitions held, StepBudget budget)
     {
@@ -87,12 +88,21 @@ public sealed unsafe class StepRoom
     }
 
     /// <summary>
-    /// store.U20 Sets aside memory for a step of so many bytes at most that is made of several changes, before its locks or under them:
-    /// it is refused none on the way, whoever else takes some. Holds to the end of the step, or to <see cref="EndAssurance"/>; false if there is no room.
+    /// store.U20 Sets aside memory for a command that brings so many bytes of several entries, before its locks or under them: it is refused none on
+    /// the way, whoever else takes some. An assured step has found room for it already. Holds to the end of the step, or to
+    /// <see cref="EndPromise"/>; false if there is no room.
     /// </summary>
     /// <exception cref="RoomMissException">It is put off.</exception>
     public bool TryPromise(long bytes)
     {
+        Check.That(_held.Claim != Claim.Promised, "store.U20 one promise at a time");
+        _wasAssured = IsAssured;
+        if (_wasAssured)
+        {
+            _held.SetClaim(Claim.Promised);
+            return true;
+        }
+
         if (!_store.Movers.Fits(bytes))
             return false;
         bool hasRoom = Ensure(bytes);
@@ -132,13 +142,15 @@ public sealed unsafe class StepRoom
     /// </summary>
     public bool TryAssure()
     {
-        if (_held.Claim == Claim.Assured) return false;
+        if (IsAssured) return false;
         _held.SetClaim(Claim.Assured);
         return true;
     }
 
-    /// <summary>True if the step is assured.</summary>
-    public bool IsAssured => _held.Claim == Claim.Assured;
+    /// <summary>The command is over that <see cref="TryPromise"/> was for.</summary>
+    public void EndPromise() => _held.SetClaim(_wasAssured ? Claim.Assured : Claim.Limited);
+
+    private bool IsAssured => _held.Claim != Claim.Limited;
 
     /// <summary>The step goes on without what <see cref="TryAssure"/> gave it.</summary>
     public void EndAssurance() => _held.SetClaim(Claim.Limited);

@@ -24,7 +24,7 @@ namespace Tsavorite;
 /// store.U18 A bucket is saved and stamped before its first change after a snapshot's cut; ids and stamps never wrap unseen.
 /// store.U19 Which batch a change is in is noted behind it, under the same lock.
 /// store.U20 A step over several keys finds room for all of it before its first change, and is then refused none but far beyond the limit
-///     (<see cref="Claim.Assured"/>): it happens whole or not at all.
+///     (<see cref="Claim.Assured"/>); so does a change of several entries (<see cref="Claim.Promised"/>): it happens whole or not at all.
 /// store.U21 What numbers stand for changes in a turn alone (<see cref="NamespaceTable"/>).
 /// store.U22 A change is made only after the log has promised to take its entry (<see cref="StepBudget"/>).
 /// store.U23 A change that found no room has changed nothing: if it is its step's first, the step may be left, its locks given back and room

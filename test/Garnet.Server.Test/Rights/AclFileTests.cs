@@ -82,6 +82,53 @@ public sealed class AclFileTests
     }
 
     [Test]
+    public void What_is_saved_last_stays_in_the_file()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser gone on\n");
+        using EmbeddedServer server = Started();
+        using TestClient early = new(server.Server.Port), late = new(server.Server.Port);
+        lock (server.Server.Context.Rights.FileGate)
+        {
+            early.Send("ACL", "SAVE");
+            late.Call("PING");
+            late.Call("ACL", "DELUSER", "gone");
+        }
+
+        Assert.That(early.Read(), Is.EqualTo("OK"));
+        Assert.That(File.ReadAllText(_file), Does.Not.Contain("gone"), "it is written as the users are when it is written");
+    }
+
+    [Test]
+    public void A_load_takes_nothing_back_that_was_changed_meanwhile()
+    {
+        const int Users = 3_000;
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser gone on nopass\n"
+            + string.Concat(Enumerable.Range(0, Users).Select(static i => $"user u{i} on nopass ~k{i} +@read\n")));
+        using EmbeddedServer server = Started();
+        using TestClient early = new(server.Server.Port), late = new(server.Server.Port);
+        early.Send("ACL", "LOAD");
+        Eventually.Holds(() => late.Call("CLIENT", "LIST").Contains("cmd=acl|load", StringComparison.Ordinal));
+        late.Call("ACL", "DELUSER", "gone");
+        string saved = late.Call("ACL", "SAVE"), loaded = early.Read();
+        Assert.That((saved, loaded, late.Call("ACL", "GETUSER", "gone"), late.Call("ACL", "LOAD"), late.Call("ACL", "GETUSER", "gone")),
+            Is.EqualTo(("OK", "OK", "nil", "OK", "nil")));
+    }
+
+    [Test]
+    public void Of_many_mistakes_some_are_told()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
+        using EmbeddedServer server = Started();
+        using TestClient admin = new(server.Server.Port);
+        File.WriteAllText(_file, string.Concat(Enumerable.Repeat("x\n", 100_000)));
+        string lines = admin.Call("ACL", "LOAD");
+        Assert.That(lines, Does.Contain($"{_file}:100 should start").And.Contain($"{_file}:101: this and what is wrong behind it is not told"));
+        Assert.That(lines, Does.Not.Contain($"{_file}:102"));
+        File.WriteAllText(_file, "user a " + string.Concat(Enumerable.Repeat("+nosuch ", 100_000)));
+        Assert.That(admin.Call("ACL", "LOAD").Length, Is.InRange(1000, 10_000));
+    }
+
+    [Test]
     public void The_password_of_the_settings_holds_where_the_file_says_nothing_of_the_default_user()
     {
         File.WriteAllText(_file, "user ann on nopass +@all\n");

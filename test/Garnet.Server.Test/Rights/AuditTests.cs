@@ -23,6 +23,9 @@ public sealed class AuditTests
         {
             admin.Call("ACL", "SETUSER", "ann", "on", ">geheim", "+@all", "-flushall", "~mykey");
             admin.Call("CONFIG", "SET", "requirepass", "geheim", "maxmemory-samples", "7");
+            admin.Call("CONFIG", "SET", "requirepass", "a", "geheim", "geheim");
+            admin.Call("ACL", "SETUSER", ">geheim", "on");
+            admin.Call("ACL", "DELUSER", ">geheim");
             client.Call("AUTH", "ann", "falsch");
             client.Call("AUTH", "ann", "geheim");
             client.Call("FLUSHALL");
@@ -37,7 +40,8 @@ public sealed class AuditTests
         string[] told = [.. text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(Told)];
         Assert.That(told, Is.EqualTo((string[])
         [
-            "command default acl|setuser ok ann", "command default config|set ok requirepass,maxmemory-samples", "login-failed ann auth", "login ann auth",
+            "command default acl|setuser ok ann", "command default config|set ok requirepass,maxmemory-samples",
+            "command default config|set failed requirepass,?", "command default acl|setuser ok ?", "command default acl|deluser ok ?", "login-failed ann auth", "login ann auth",
             "refused ann flushall command", "refused ann get key", "command default config|set failed nosuch", "command default acl|deluser ok ann,bob",
         ]));
     }

@@ -372,6 +372,7 @@ public sealed class BindingTests
     [TestCase("ACL SETUSER ann >geheim")]
     [TestCase("CONFIG SET masterauth geheim")]
     [TestCase("CONFIG SET maxmemory-samples 5 tls-key-file-pass geheim")]
+    [TestCase("CONFIG SET masterauth a geheim b geheim")]
     [TestCase("MIGRATE 127.0.0.1 1 k 0 100 AUTH2 ann geheim")]
     public void A_secret_stands_in_no_log_though_another_command_asks_about_it(string command)
     {

@@ -65,6 +65,29 @@ public sealed class HostileRightsTests
     }
 
     [Test]
+    public void A_hundred_thousand_rules_are_taken_back_in_one_go()
+    {
+        using var server = new EmbeddedServer();
+        using TestClient client = new(server.Server.Port), other = new(server.Server.Port);
+        string Rule(int i) => i % 2 == 0 ? "+set" : "-set";
+        string[][] calls =
+        [
+            [.. Enumerable.Range(0, Rules).Select(static i => $"+get|a{i}")],
+            [.. Enumerable.Range(0, Rules).Select(Rule)],
+            [.. Enumerable.Range(0, Rules / 100).Select(static i => i % 2 == 0 ? "+@read" : "-@read")],
+            [.. Enumerable.Range(0, Rules).Select(static i => $">p{i}")],
+            [.. Enumerable.Range(0, Rules).Select(static i => $"<p{i}")],
+        ];
+        foreach (string[] rules in calls)
+        {
+            Assert.That(client.Call(["ACL", "SETUSER", "ann", "on", .. rules]), Is.EqualTo("OK"));
+            Assert.That(other.Call("PING"), Is.EqualTo("PONG"));
+        }
+
+        Assert.That(client.Call("ACL", "LIST"), Does.Contain("-@all -set -@read").And.Not.Contain("#").And.Not.Contain("get|"));
+    }
+
+    [Test]
     public void A_pattern_with_many_stars_costs_no_more_than_its_text()
     {
         const int KeyBytes = 1 << 20;

@@ -71,6 +71,24 @@ internal sealed unsafe partial class TlsPair : IDisposable
     /// <summary>The peer wants new keys of both sides, which is sent with what it says next.</summary>
     public void AskForKeys() => Assert.That(SSL_key_update(_peer, 1), Is.EqualTo(1));
 
+    /// <summary>The peer takes new keys again and again, so many times at most, as long as its socket takes it; how often it did.</summary>
+    public int RenewKeys(int max)
+    {
+        int renewed = 0;
+        while (renewed < max && SSL_key_update(_peer, 0) == 1 && LibSsl.SSL_do_handshake(_peer) == 1) renewed++;
+        return renewed;
+    }
+
+    /// <summary>The same in few pieces; the peer says nothing after that.</summary>
+    public void RenewKeysAtOnce(int count)
+    {
+        nint made = LibSsl.BIO_new(LibSsl.BIO_s_mem());
+        SSL_set0_wbio(_peer, made);
+        Assert.That(RenewKeys(count), Is.EqualTo(count));
+        byte[] bytes = new byte[count * 64];
+        fixed (byte* to = bytes) Assert.That(_peerSocket.Send(bytes.AsSpan(0, LibSsl.BIO_read(made, to, bytes.Length))), Is.GreaterThan(count));
+    }
+
     /// <summary>The peer reads all that there is.</summary>
     public long Hear()
     {
@@ -126,6 +144,8 @@ internal sealed unsafe partial class TlsPair : IDisposable
         KeyFile = files.Path(name + ".key"),
         AuthorityFile = files.AuthorityFile,
     };
+
+    [LibraryImport("libssl.so.3")] private static partial void SSL_set0_wbio(nint session, nint to);
 
     [LibraryImport("libssl.so.3")] private static partial int SSL_key_update(nint session, int type);
 }

@@ -99,6 +99,36 @@ internal sealed class TlsTransportTests
         Assert.That((pair.Fill(1), pair.Hear()), Is.EqualTo((1, 100)), "by the new keys");
     }
 
+    [Test]
+    public void A_peer_that_sends_nothing_but_new_keys_keeps_nobody_and_is_cut_off()
+    {
+        const int RoundsMax = 10_000;
+        using TlsPair pair = new(_files);
+        pair.RenewKeys(300);
+        Assert.That((pair.Transport.Wait(WaitMs), pair.Receive(100)), Is.EqualTo((1, ITransport.Again)));
+        pair.Say(100);
+        Assert.That((pair.Transport.Wait(WaitMs), pair.Receive(200)), Is.EqualTo((1, 100)), "some are no fault");
+        int received = ITransport.Again, rounds = 0, sent = 0;
+        for (; received == ITransport.Again && rounds < RoundsMax; rounds++)
+        {
+            sent += pair.RenewKeys(1);
+            received = pair.Receive(100);
+        }
+
+        Assert.That((received, pair.Session.Fault), Is.EqualTo((ITransport.Broken, "the peer has sent 64 KiB without data among them")));
+        Assert.That(sent, Is.InRange(1000, 5000));
+    }
+
+    [Test]
+    public void Of_many_new_keys_a_read_takes_as_many_as_fit_into_its_room()
+    {
+        using TlsPair pair = new(_files);
+        pair.RenewKeysAtOnce(2000);
+        int rounds = 0;
+        while (pair.Transport.Wait(0) > 0 && pair.Receive(100) == ITransport.Again) rounds++;
+        Assert.That(rounds, Is.GreaterThan(2));
+    }
+
     [TestCase("orders", "orders")]
     [TestCase("orders\0.example.org", null)]
     public void A_name_with_a_zero_byte_in_it_is_none(string inCertificate, string? name)

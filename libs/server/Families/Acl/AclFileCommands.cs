@@ -28,25 +28,29 @@ internal static class AclFileCommands
 /// <summary>ACL LOAD: the users of the file in place of those there are. One mistake, and nothing changes.</summary>
 internal readonly struct AclLoad : ICommand
 {
+    private const int TriesMax = 100;
+
     public static CommandSpec Spec => AclCommands.Spec("ACL|LOAD", 2, "", "Reads the users from the ACL file, all or none.", AclFileCommands.Flags);
 
     public static Reply Run(ref Call call)
     {
         if (!AclFileCommands.TryPath(ref call, out string path, out Reply failed))
             return failed;
-        if (FileWork.Taken(call.Client) is not { } reading)
-            return new FileWork(() => AclDisk.Read(path)).Begin(call.Worker, call.Client);
+        if (FileWork<Reading>.Taken(call.Client) is not { } reading)
+            return Begin(path, call.Server.Rights, tries: 1).Begin(call.Worker, call.Client);
         if (reading.Failure is { } why)
             return call.FailText($"ERR Error loading ACLs, opening file '{path}': {why}");
-        Dictionary<string, UserRights> read = AclFile.Read(reading.Text, path, call.Server.Rights.Users, out List<string> errors);
-        if (errors.Count > 0)
-            return call.FailText("ERR " + string.Concat(errors)
+        if (reading.Result.Errors.Count > 0)
+            return call.FailText("ERR " + string.Concat(reading.Result.Errors)
                 + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed");
         if (!AclCommands.TryBegin(ref call, out ScriptTurns.AloneTurn turn, out Reply busy))
             return busy;
         using (turn)
         {
-            call.Server.Rights.Users.Replace(read);
+            // Else it took back what was changed, and perhaps saved, meanwhile.
+            if (reading.Result.Seen != SeenBy(call.Server.Rights))
+                return Again(ref call, path, reading.Result.Tries);
+            call.Server.Rights.Users.Replace(reading.Result.Users);
             ClientRights.Dismiss(call.Worker);
         }
 
@@ -55,6 +59,24 @@ internal readonly struct AclLoad : ICommand
 
         return call.Ok();
     }
+
+    private static Reply Again(ref Call call, string path, int tries) => tries < TriesMax
+        ? Begin(path, call.Server.Rights, tries + 1).Begin(call.Worker, call.Client)
+        : call.FailText("ERR The users were changed each time while the file was read: nothing was loaded. Try again when nobody changes them");
+
+    private static FileWork<Reading> Begin(string path, ServerRights rights, int tries) => new(() =>
+    {
+        lock (rights.FileGate)
+        {
+            (long, long) seen = SeenBy(rights); // no save is under way
+            return new Reading(AclFile.Read(AclDisk.Read(path), path, rights.Users, out List<string> errors), errors, seen, tries);
+        }
+    });
+
+    // How often users have been changed, and a save has begun or ended.
+    private static (long Changes, long Saves) SeenBy(ServerRights rights) => (rights.Users.Changes, rights.Saves);
+
+    private readonly record struct Reading(Dictionary<string, UserRights> Users, List<string> Errors, (long, long) Seen, int Tries);
 }
 
 /// <summary>ACL SAVE: the users into the file.</summary>
@@ -66,8 +88,8 @@ internal readonly struct AclSave : ICommand
     {
         if (!AclFileCommands.TryPath(ref call, out string path, out Reply failed))
             return failed;
-        if (FileWork.Taken(call.Client) is not { } work)
-            return Begin(path, call.Server.Rights.Users).Begin(call.Worker, call.Client);
+        if (FileWork<bool>.Taken(call.Client) is not { } work)
+            return Begin(path, call.Server.Rights).Begin(call.Worker, call.Client);
         if (work.Failure is not { } why)
             return call.Ok();
         call.Server.Log.AclSaveFailed(path, why);
@@ -75,16 +97,17 @@ internal readonly struct AclSave : ICommand
     }
 
     // A file that says something else than it was made of, or is no file of users, is worse than none.
-    private static FileWork Begin(string path, Users users)
+    // One after the other, each as the users are then: the file never goes back to what they were.
+    private static FileWork<bool> Begin(string path, ServerRights rights) => new(() =>
     {
-        string text = AclFile.Write(users.All());
-        return new FileWork(() =>
+        using (rights.BeginSave())
         {
-            _ = AclFile.Read(text, path, users, out List<string> errors);
+            string text = AclFile.Write(rights.Users.All());
+            _ = AclFile.Read(text, path, rights.Users, out List<string> errors);
             if (errors.Count > 0)
                 throw new GarnetException(ExitKind.Configuration, path, string.Concat(errors), "Change the rules that it names");
             AclDisk.Write(path, text);
-            return "";
-        });
-    }
+            return true;
+        }
+    });
 }

@@ -29,11 +29,7 @@ internal static class CollectionCalls
     /// </summary>
     internal static Outcome EditWhole<T>(ref Call call, ref T operation) where T : struct, IEdit
     {
-        long bytes = call.LargeBytes();
-        StepRoom room = call.Session.Room;
-        if (bytes == 0 || room.IsAssured)
-            return Edit(ref call, ref operation);
-        if (!room.TryPromise(bytes))
+        if (!TryPromise(ref call, out bool isPromised))
             return Outcome.OutOfMemory;
         try
         {
@@ -41,8 +37,20 @@ internal static class CollectionCalls
         }
         finally
         {
-            room.EndAssurance();
+            if (isPromised)
+                call.Session.Room.EndPromise();
         }
+    }
+
+    /// <summary>
+    /// Sets memory aside for all that a call brings, where that is much (store.U20); whoever was promised some ends it
+    /// (<see cref="StepRoom.EndPromise"/>), whatever happens. False if there is no room.
+    /// </summary>
+    internal static bool TryPromise(ref Call call, out bool isPromised)
+    {
+        long bytes = call.LargeBytes();
+        isPromised = bytes > 0;
+        return !isPromised || call.Session.Room.TryPromise(bytes);
     }
 
     /// <summary>Shows the record under the call's key.</summary>

@@ -19,6 +19,9 @@ internal struct FieldOptions
     /// <summary>Where FIELDS stands.</summary>
     internal int FieldsAt;
 
+    /// <summary>True if what is set has expired already.</summary>
+    internal readonly bool IsPast(long nowMs) => ExpireAtMs != 0 && ExpireAtMs <= nowMs;
+
     /// <summary>Reads all up to FIELDS; on false the error has been written.</summary>
     internal bool TryParse(ref Call call, bool sets, out Reply failed)
     {
@@ -128,24 +131,34 @@ internal readonly unsafe struct HSetEx : ICommand
             return call.FailBytes(EntryWords.Hash.Mismatch);
         KeyRef key = call.Key;
         StepRoom room = call.Session.Room;
-        bool promises = !room.IsAssured && call.LargeBytes() > 0;
-        if (promises && !room.TryPromise(call.LargeBytes()))
+        if (!CollectionCalls.TryPromise(ref call, out bool isPromised))
             return call.From(Outcome.OutOfMemory);
-        if (!promises)
+        if (!isPromised)
             room.Ensure(0);
-        call.Session.Lock([key]);
-        room.Announce(in key, call.Count - first, call.RequestBytes()); // each field is a change of its own (store.U22)
-        Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
-        call.Session.Unlock();
-        if (promises)
-            room.EndAssurance();
+        Outcome outcome;
+        bool isWrongKind;
+        try
+        {
+            call.Session.Lock([key]);
+            if (options.Keeps || options.IsPast(call.NowMs))
+                room.Announce(in key, call.Count - first, call.RequestBytes()); // each field may be a change of its own (store.U22)
+            outcome = SetLocked(ref call, in key, options, first, out isWrongKind);
+            call.Session.Unlock();
+        }
+        finally
+        {
+            if (isPromised)
+                room.EndPromise();
+        }
+
         call.Server.EntryReaper.Wake(in key);
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);
     }
 
-    // Unchanged: the fields are not all there, or not all absent.
+    // Unchanged: the fields are not all there, or not all absent. What is set with one time is one change: what a change replaces is free only
+    // once the locks are given back, so that a change for each field would leave the whole hash behind each time.
     private static Outcome SetLocked(ref Call call, in KeyRef key, in FieldOptions options, int first, out bool isWrongKind)
     {
         isWrongKind = false;
@@ -156,17 +169,29 @@ internal readonly unsafe struct HSetEx : ICommand
                 return Outcome.Unchanged;
         }
 
-        bool isPast = options.ExpireAtMs != 0 && options.ExpireAtMs <= call.NowMs;
-        for (int i = first; i < call.Count && outcome == Outcome.Done && !isWrongKind; i += 2)
+        for (int i = first, end; i < call.Count && outcome == Outcome.Done && !isWrongKind; i = end)
         {
-            long expireAtMs = options.Keeps ? TimeOf(call.Session, in key, call.Args[i], ref isWrongKind) ?? 0 : options.ExpireAtMs;
-            var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = new Operands(call.Args + i, 1) };
-            var put = new HashPut { Pairs = new Operands(call.Args + i, 2), ExpireAtMs = expireAtMs, Limits = HashCommands.Limits(ref call) };
-            if (isPast)
+            end = call.Count;
+            if (options.IsPast(call.NowMs))
+            {
+                end = i + 2;
+                var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = new Operands(call.Args + i, 1) };
                 call.Session.Edit(in key, ref remove);
-            else
-                outcome = call.Session.Edit(in key, ref put);
-            isWrongKind |= put.WrongKind | remove.WrongKind;
+                isWrongKind = remove.WrongKind;
+                continue;
+            }
+
+            long expireAtMs = options.ExpireAtMs;
+            if (options.Keeps)
+            {
+                expireAtMs = TimeOf(call.Session, in key, call.Args[i], ref isWrongKind) ?? 0;
+                for (end = i + 2; end < call.Count && (TimeOf(call.Session, in key, call.Args[end], ref isWrongKind) ?? 0) == expireAtMs;)
+                    end += 2;
+            }
+
+            var put = new HashPut { Pairs = new Operands(call.Args + i, end - i), ExpireAtMs = expireAtMs, Limits = HashCommands.Limits(ref call) };
+            outcome = call.Session.Edit(in key, ref put);
+            isWrongKind |= put.WrongKind;
         }
 
         return outcome;

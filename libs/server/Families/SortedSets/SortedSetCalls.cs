@@ -11,7 +11,17 @@ internal static class SortedSetCalls
     /// <summary>Runs the edit on the call's key.</summary>
     internal static Outcome Edit<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
     {
-        Outcome outcome = CollectionCalls.EditWhole(ref call, ref edit);
-        return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Session, call.Key, ref edit) : outcome;
+        if (!CollectionCalls.TryPromise(ref call, out bool isPromised))
+            return Outcome.OutOfMemory;
+        try
+        {
+            Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
+            return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Session, call.Key, ref edit) : outcome;
+        }
+        finally
+        {
+            if (isPromised)
+                call.Session.Room.EndPromise();
+        }
     }
 }

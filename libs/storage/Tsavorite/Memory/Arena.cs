@@ -110,7 +110,7 @@ internal sealed unsafe class Arena : IDisposable
         bool wake = false, wakeLow = false;
         SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
+        bool taken = claim >= Claim.Promised || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
         if (taken)
         {
             _used += bytes;

@@ -9,6 +9,12 @@ internal enum Claim : ushort
     /// <summary>Part of a step that found room before it began (store.U20): an eighth and 64 MiB, for what was not known then.</summary>
     Assured,
 
+    /// <summary>
+    /// A change for which memory was set aside (store.U20): without end, as what it replaces on its way is free only behind it. What it takes
+    /// in all is a small multiple of what its command brought.
+    /// </summary>
+    Promised,
+
     /// <summary>What frees more than it takes, and what the store cannot do without: without end.</summary>
     Forced,
 }

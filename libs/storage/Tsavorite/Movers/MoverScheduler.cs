@@ -143,11 +143,11 @@ internal sealed unsafe class MoverScheduler : IDisposable
         return relief == Relief.Enough;
     }
 
-    /// <summary>True if there is room for that many bytes more as things are: under the ceiling, or as far beyond it as an assured step may go.</summary>
+    /// <summary>True if there is room for that many bytes more as things are: under the ceiling, or as far beyond it as the claim may go.</summary>
     public bool HasRoom(long bytes, Claim claim)
     {
         long ceiling = _core.Arena.Ceiling;
-        return _core.Arena.Used + _core.Arena.Promised + Need(bytes)
+        return claim >= Claim.Promised || _core.Arena.Used + _core.Arena.Promised + Need(bytes)
             <= ceiling + (claim == Claim.Assured ? Arena.Beyond(claim, ceiling) : 0);
     }
 

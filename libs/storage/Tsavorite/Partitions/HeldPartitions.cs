@@ -57,13 +57,13 @@ internal sealed unsafe class HeldPartitions
         Array.Clear(_bits);
     }
 
-    /// <summary>store.U20 Sets memory aside for the step, which is assured from now on; false if there is not so much.</summary>
+    /// <summary>store.U20 Sets memory aside for a change that the step is to make; false if there is not so much.</summary>
     public bool TryPromise(long bytes)
     {
         if (!_core.Arena.TryPromise(bytes))
             return false;
         _promised += bytes;
-        SetClaim(Claim.Assured);
+        SetClaim(Claim.Promised);
         return true;
     }
 
