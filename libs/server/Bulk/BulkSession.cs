@@ -57,6 +57,9 @@ internal sealed class BulkSession
 
     internal int UploadCount => _uploads.Count;
 
+    /// <summary>Somebody looks from time to time which of them are to be given up.</summary>
+    internal bool IsWatched { get; set; }
+
     /// <summary>A value that comes in parts from now on.</summary>
     internal BulkUpload OpenUpload(byte[] key, int database, StagedBytes staged)
     {

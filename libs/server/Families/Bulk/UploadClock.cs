@@ -10,6 +10,9 @@ namespace Garnet.Server.Families.Bulk;
 /// </summary>
 internal static class UploadClock
 {
+    // The time of one that begins may be shorter than that of those before it.
+    private const int LookMs = 1000;
+
     /// <summary>The upload of a token; false if there is none, with what was answered.</summary>
     internal static bool TryUpload(ref Call call, BulkSession session, int index, out BulkUpload upload, out Reply failed)
     {
@@ -23,25 +26,27 @@ internal static class UploadClock
     /// <summary>Something has come of it.</summary>
     internal static void Renew(ref Call call, BulkSession session, BulkUpload upload)
     {
-        int timeoutMs = call.Server.Settings.Bulk.UploadTimeoutMs;
-        bool isNew = upload.UntilMs == 0;
-        upload.UntilMs = call.NowMs + timeoutMs;
-        if (isNew)
-            _ = Watch(call.Worker, call.Client, session, timeoutMs);
+        upload.UntilMs = call.NowMs + call.Server.Settings.Bulk.UploadTimeoutMs;
+        if (session.IsWatched)
+            return;
+        session.IsWatched = true;
+        _ = Watch(call.Worker, call.Client, session, upload.UntilMs - call.NowMs);
     }
 
-    // One watch for each upload; it ends with the last look at which nothing was left that it could have been begun for.
-    private static async Task Watch(Worker worker, Connection client, BulkSession session, int waitMs)
+    // One watch for each session, however many values it has begun: it ends when none is left.
+    private static async Task Watch(Worker worker, Connection client, BulkSession session, long waitMs)
     {
-        await Task.Delay(waitMs + 1).ConfigureAwait(false);
-        worker.Post(Look, client, session);
+        await Task.Delay((int)Math.Clamp(waitMs, 1, LookMs)).ConfigureAwait(false);
+        if (!worker.IsStopping)
+            worker.Post(Look, client, session);
     }
 
     private static void Look(Worker worker, Connection? client, object? content)
     {
         var session = (BulkSession)content!;
         long next = session.EndUploads(worker.NowMs);
-        if (next != long.MaxValue && !session.IsClosed)
-            _ = Watch(worker, client!, session, (int)Math.Clamp(next - worker.NowMs, 1, int.MaxValue - 1));
+        session.IsWatched = next != long.MaxValue;
+        if (session.IsWatched)
+            _ = Watch(worker, client!, session, next - worker.NowMs);
     }
 }
