@@ -15,10 +15,10 @@ internal sealed unsafe class StagedValueTests
         using Bench bench = new();
         if (before.Length > 0)
             bench.Set("k", new byte[before switch { "short" => 10, "long" => 2 * Bytes, _ => Bytes }], expireAtMs: expireAtMs);
-        using StagedValue staged = bench.Session.Stage(bench.Key("k"), Bytes, expireAtMs != 0)!;
+        using StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes, expireAtMs != 0)!;
         Fill(staged);
         var put = new PutThere { Value = staged.Bytes, Length = staged.Length, ExpireAtMs = expireAtMs };
-        Assert.That(bench.Session.Modify(bench.Key("k"), ref put, staged), Is.EqualTo(Outcome.Done));
+        Assert.That(staged.Put(bench.Session, bench.Key("k"), ref put), Is.EqualTo(Outcome.Done));
         Assert.That((staged.IsTaken, put.Wrote == staged.Bytes), Is.EqualTo((true, true)));
         Assert.That(bench.Get("k"), Is.EqualTo(Pattern()));
         Assert.That(bench.Last.ExpireAtMs, Is.EqualTo(expireAtMs));
@@ -33,25 +33,25 @@ internal sealed unsafe class StagedValueTests
     public void A_value_that_is_to_lie_elsewhere_is_copied_and_one_that_is_not_put_is_given_back()
     {
         using Bench bench = new();
-        using StagedValue staged = bench.Session.Stage(bench.Key("k"), Bytes, expires: false)!;
+        using StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes, expires: false)!;
         Fill(staged);
         var put = new PutThere { Value = staged.Bytes, Length = Bytes, ExpireAtMs = 2_000_000 };
-        Assert.That(bench.Session.Modify(bench.Key("k"), ref put, staged), Is.EqualTo(Outcome.Done));
+        Assert.That(staged.Put(bench.Session, bench.Key("k"), ref put), Is.EqualTo(Outcome.Done));
         Assert.That((staged.IsTaken, bench.Get("k")!.AsSpan().SequenceEqual(Pattern())), Is.EqualTo((false, true)), "an expiry has a place of its own");
         var shorter = new PutThere { Value = staged.Bytes, Length = Bytes - 1 };
-        bench.Session.Modify(bench.Key("k"), ref shorter, staged);
+        staged.Put(bench.Session, bench.Key("k"), ref shorter);
         Assert.That((staged.IsTaken, bench.Get("k")!.Length), Is.EqualTo((false, Bytes - 1)));
         var kept = new PutThere { Value = staged.Bytes, Length = Bytes, Keeps = true };
-        Assert.That(bench.Session.Modify(bench.Key("k"), ref kept, staged), Is.EqualTo(Outcome.Unchanged));
+        Assert.That(staged.Put(bench.Session, bench.Key("k"), ref kept), Is.EqualTo(Outcome.Unchanged));
         Assert.That((staged.IsTaken, bench.Get("k")!.Length), Is.EqualTo((false, Bytes - 1)));
         var other = new PutThere { Value = staged.Bytes, Length = Bytes };
-        Assert.That(bench.Session.Modify(bench.Key("another"), ref other, staged), Is.EqualTo(Outcome.Done));
+        Assert.That(staged.Put(bench.Session, bench.Key("another"), ref other), Is.EqualTo(Outcome.Done));
         Assert.That((staged.IsTaken, bench.Get("another")!.AsSpan().SequenceEqual(Pattern())), Is.EqualTo((false, true)), "its key is longer");
         var plain = new PutThere { Value = staged.Bytes, Length = Bytes };
         Assert.That(bench.Session.Modify(bench.Key("k"), ref plain), Is.EqualTo(Outcome.Done));
         Assert.That(staged.IsTaken, Is.False, "only who says so");
         staged.Dispose();
-        Assert.That(bench.Session.Modify(bench.Key("k"), ref plain, staged), Is.EqualTo(Outcome.Done));
+        Assert.That(staged.Put(bench.Session, bench.Key("k"), ref plain), Is.EqualTo(Outcome.Done));
         Assert.That(staged.IsTaken, Is.False, "what was given back is nobody's");
     }
 
@@ -59,10 +59,10 @@ internal sealed unsafe class StagedValueTests
     public void What_lies_among_others_or_has_no_room_is_not_staged()
     {
         using Bench bench = new();
-        Assert.That(bench.Session.Stage(bench.Key("k"), 100, expires: false), Is.Null);
-        Assert.That(bench.Session.Stage(bench.Key("k"), 80 << 20, expires: false), Is.Null);
+        Assert.That(StagedValue.TryBegin(bench.Session, bench.Key("k"), 100, expires: false), Is.Null);
+        Assert.That(StagedValue.TryBegin(bench.Session, bench.Key("k"), 80 << 20, expires: false), Is.Null);
         long used = bench.Store.Figures().UsedBytes;
-        StagedValue staged = bench.Session.Stage(bench.Key("k"), 1 << 20, expires: false)!;
+        StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), 1 << 20, expires: false)!;
         Assert.That(bench.Store.Figures().UsedBytes, Is.GreaterThanOrEqualTo(used + (1 << 20)), "it counts");
         staged.Dispose();
         staged.Dispose();

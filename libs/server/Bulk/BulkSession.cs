@@ -58,7 +58,7 @@ internal sealed class BulkSession
     internal int UploadCount => _uploads.Count;
 
     /// <summary>Somebody looks from time to time which of them are to be given up.</summary>
-    internal bool IsWatched { get; set; }
+    internal IDisposable? Watch { get; set; }
 
     /// <summary>A value that comes in parts from now on.</summary>
     internal BulkUpload OpenUpload(byte[] key, int database, StagedBytes staged)
@@ -77,19 +77,16 @@ internal sealed class BulkSession
             upload.Staged.Release();
     }
 
-    /// <summary>Gives up those whose time has come; all, if the session ends. The earliest time that is left.</summary>
-    internal long EndUploads(long nowMs)
+    /// <summary>Gives up those whose time has come; true if some are left.</summary>
+    internal bool EndUploads(long nowMs)
     {
-        long next = long.MaxValue;
         foreach (BulkUpload upload in (BulkUpload[])[.. _uploads.Values])
         {
             if (upload.UntilMs <= nowMs)
                 EndUpload(upload);
-            else
-                next = Math.Min(next, upload.UntilMs);
         }
 
-        return next;
+        return _uploads.Count > 0;
     }
 
     /// <summary>

@@ -132,6 +132,13 @@ internal sealed unsafe class Connection
         Pushes.Free();
     }
 
+    /// <summary>What a command has begun that was to run again comes to nothing.</summary>
+    internal void EndBegun()
+    {
+        Begun?.Abandon(this);
+        Begun = null;
+    }
+
     /// <summary>Its session for values beside the connection ends.</summary>
     internal void LeaveBulk(string why)
     {

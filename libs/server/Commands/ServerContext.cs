@@ -4,7 +4,6 @@ using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Blocking;
-using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Expiry;
 using Garnet.Server.Inspect;
@@ -43,7 +42,6 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Replication.Deciding += EntryReaper.Wake;
         Monitoring = new Monitoring(this, commands.Specs.Count, () => Connections(), Replication);
         Refusals = new WriteRefusals(this, keeper, Replication.Access);
-        Bulk = new BulkSessions(Settings.Bulk, Log);
         ApplySettings();
         Observers.Changes.Listen();
         Store.Namespaces.MayChange = () => Observers.Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
@@ -76,9 +74,6 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>Why writes are refused, for operators.</summary>
     internal WriteRefusals Refusals { get; }
     internal ScriptCache Scripts { get; } = new();
-
-    /// <summary>Clients whose values go beside their connections.</summary>
-    internal BulkSessions Bulk { get; }
 
     /// <summary>Turns of reactors and scripts.</summary>
     internal ScriptTurns ScriptTurns { get; }
@@ -121,8 +116,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>Takes a closing client out of everything shared; on its reactor's thread.</summary>
     internal void Forget(Connection client)
     {
-        client.Begun?.Abandon(client);
-        client.Begun = null;
+        client.EndBegun();
         client.LeaveBulk("its connection has gone");
         Observers.Forget(client);
         Monitoring.Forget(client);
@@ -174,7 +168,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        bool isAtRest = Bulk.TryClose();
+        bool isAtRest = TryCloseBulk();
         Monitoring.Dispose();
         Refusals.Dispose();
         Replication.Dispose();

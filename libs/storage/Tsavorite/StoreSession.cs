@@ -101,36 +101,6 @@ public sealed unsafe partial class StoreSession : IDisposable
     }
 
     /// <summary>
-    /// <see cref="Modify{T}(in KeyRef, ref T)"/> of an operation whose value lies in <paramref name="staged"/> already: if it puts just
-    /// that, and with the expiry or without that was said when it was staged, the record lies there from then on, and nothing is copied.
-    /// </summary>
-    public Outcome Modify<T>(in KeyRef key, ref T operation, StagedValue staged) where T : struct, IModify
-    {
-        _writer.Staged = staged;
-        try
-        {
-            return Modify(key, ref operation);
-        }
-        finally
-        {
-            _writer.Staged = null;
-        }
-    }
-
-    /// <summary>
-    /// Memory for a value to come of the key, for which room is made; null if a value so short lies among others, or there is no memory
-    /// for it.
-    /// </summary>
-    public StagedValue? Stage(in KeyRef key, int valueBytes, bool expires)
-    {
-        int offset = StagedValue.OffsetOf(expires ? Record.TtlFlag : (byte)0, key);
-        long bytes = (long)offset + valueBytes;
-        bool isLong = bytes > _shape->RecordBytesMax && valueBytes <= Record.ValueBytesMax && key.Length <= Store.KeyBytesMax;
-        uint page = isLong && Room.Ensure(bytes) ? _core.Records.Stage(bytes) : 0;
-        return page == 0 ? null : new StagedValue(_core.Records, page, offset, valueBytes);
-    }
-
-    /// <summary>
     /// Runs the edit under the key's partition lock (or under <see cref="Lock"/>). <see cref="Outcome.NotFound"/>: the key's
     /// namespace was given up on the way and nothing was run; look the namespace up again.
     /// </summary>
@@ -287,6 +257,7 @@ public sealed unsafe partial class StoreSession : IDisposable
 
     /// <summary>What its steps may take of memory and of the log.</summary>
     public StepRoom Room { get; }
+    internal (StoreCore Core, Writer Writer) Parts => (_core, _writer);
 
     /// <summary>True while locks are held across several calls.</summary>
     internal bool HoldsAny => _heldCount != 0;

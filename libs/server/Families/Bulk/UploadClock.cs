@@ -10,8 +10,7 @@ namespace Garnet.Server.Families.Bulk;
 /// </summary>
 internal static class UploadClock
 {
-    // The time of one that begins may be shorter than that of those before it.
-    private const int LookMs = 1000;
+    private const int LookMs = 250; // memory of nobody's may lie so much longer
 
     /// <summary>The upload of a token; false if there is none, with what was answered.</summary>
     internal static bool TryUpload(ref Call call, BulkSession session, int index, out BulkUpload upload, out Reply failed)
@@ -27,26 +26,26 @@ internal static class UploadClock
     internal static void Renew(ref Call call, BulkSession session, BulkUpload upload)
     {
         upload.UntilMs = call.NowMs + call.Server.Settings.Bulk.UploadTimeoutMs;
-        if (session.IsWatched)
+        if (session.Watch is not null)
             return;
-        session.IsWatched = true;
-        _ = Watch(call.Worker, call.Client, session, upload.UntilMs - call.NowMs);
+        Worker worker = call.Worker;
+        Connection client = call.Client;
+        session.Watch = new Timer(_ => Wake(worker, client, session), null, LookMs, LookMs);
     }
 
-    // One watch for each session, however many values it has begun: it ends when none is left.
-    private static async Task Watch(Worker worker, Connection client, BulkSession session, long waitMs)
+    private static void Wake(Worker worker, Connection client, BulkSession session)
     {
-        await Task.Delay((int)Math.Clamp(waitMs, 1, LookMs)).ConfigureAwait(false);
         if (!worker.IsStopping)
             worker.Post(Look, client, session);
     }
 
+    // One watch for each session, however many values it has begun: it ends when none is left.
     private static void Look(Worker worker, Connection? client, object? content)
     {
         var session = (BulkSession)content!;
-        long next = session.EndUploads(worker.NowMs);
-        session.IsWatched = next != long.MaxValue;
-        if (session.IsWatched)
-            _ = Watch(worker, client!, session, next - worker.NowMs);
+        if (session.EndUploads(worker.NowMs))
+            return;
+        session.Watch?.Dispose();
+        session.Watch = null;
     }
 }

@@ -133,7 +133,7 @@ internal readonly unsafe struct BulkCommit : ICommand
         // Put off once more, for the tier or for memory, it finds all as it is; so does the client, if that ends in an exception.
         try
         {
-            reply = BulkPut.Commit(ref call, in terms, upload.Staged, wait.Transfer!.Version, wait.Transfer.Crc);
+            reply = BulkChange.Make(ref call, in terms, upload.Staged, wait.Transfer!.Version, wait.Transfer.Crc);
         }
         catch (Exception e) when (e is TooLargeException or GarnetException)
         {
