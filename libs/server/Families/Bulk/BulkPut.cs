@@ -89,7 +89,8 @@ internal readonly unsafe struct BulkPut : ICommand
     private static StagedBytes Staged(ref Call call, BulkSession session, int bytes, bool expires)
     {
         KeyRef key = call.Key;
-        return StagedValue.TryBegin(call.Session, in key, bytes, expires) is { } value ? new StagedBytes(session, value) : new StagedBytes(session, bytes);
+        return StagedValue.TryBegin(call.Session, in key, bytes, expires) is { } value
+            ? new StagedBytes(session, value) : new StagedBytes(session, bytes);
     }
 
     private static Reply Finish(ref Call call, in PutTerms terms, BulkWait wait)
