@@ -167,6 +167,20 @@ internal sealed class LargeWriteTests
         Assert.That(client.Call("HLEN", "big"), Is.EqualTo($"{Fields}"));
     }
 
+    [TestCase("ZADD", true)]
+    [TestCase("HSET", true)]
+    [TestCase("SADD", false)]
+    public void A_long_key_counts_as_often_as_it_is_kept(string command, bool isPairs)
+    {
+        const int Entries = 100_000;
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = 64 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string key = new('k', 60_000);
+        string[] entries = [.. Enumerable.Range(0, Entries).SelectMany(i => (string[])(isPairs ? [$"{i}", $"m{i}"] : [$"m{i}"]))];
+        Assert.That(client.Call([command, key, .. entries]), Does.StartWith("OOM"));
+        Assert.That((client.Call("EXISTS", key), client.Call([command, "k", .. entries])), Is.EqualTo(("0", $"{Entries}")));
+    }
+
     [Test]
     public void Fields_keep_their_own_times_to_live()
     {

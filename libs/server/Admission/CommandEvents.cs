@@ -120,8 +120,9 @@ internal static class CommandEvents
         // Two conditions that no key meets: the operation looks, and the store removes a record whose time has come.
         var look = new ChangeExpiry { Condition = ExpireCondition.IfNone | ExpireCondition.IfAny, NowMs = call.NowMs };
         KeyRef key = call.KeyAt(position);
+        long before = call.Session.Changes;
         call.Session.Modify(in key, ref look);
-        call.Worker.ChangesBefore = call.Session.Changes; // none of the command's: it may still be put off
+        call.Worker.ChangesBefore += call.Session.Changes - before; // none of the command's: it may still be put off
         if (!look.Existed)
             call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
     }

@@ -117,15 +117,49 @@ internal sealed class AwaitedTlsStream : LinkStream
     {
         for (int made = _session.Drain(_moved); made > 0; made = _session.Drain(_moved))
         {
-            for (int sent = 0; sent < made;)
-                sent += await _socket.SendAsync(_moved.AsMemory(sent, made - sent), timeout).ConfigureAwait(false);
+            try
+            {
+                for (int sent = 0; sent < made;)
+                    sent += await _socket.SendAsync(_moved.AsMemory(sent, made - sent), timeout).ConfigureAwait(false);
+            }
+            catch (SocketException)
+            {
+                HearRefusal();
+                throw;
+            }
         }
+    }
+
+    // Whoever is refused by his certificate has done his part of the handshake, and sends: the alert that says why has come by then, and lies in the socket.
+    private void HearRefusal()
+    {
+        try
+        {
+            while (_session.Fault.Length == 0 && _socket.Available > 0 && _socket.Receive(_moved) is > 0 and var got)
+            {
+                _session.Feed(_moved.AsSpan(0, got));
+                while (Decrypt(_moved) > 0)
+                {
+                }
+            }
+        }
+        catch (SocketException)
+        {
+            return; // it is of no use: the first failure says more
+        }
+
+        ThrowFault();
+    }
+
+    private void ThrowFault()
+    {
+        if (_session.Fault.Length > 0)
+            throw new IOException(_advice?.Of(_session.Fault) ?? "TLS failed: " + _session.Fault);
     }
 
     private async Task Await(TlsStep step, CancellationToken timeout)
     {
-        if (_session.Fault.Length > 0)
-            throw new IOException(_advice?.Of(_session.Fault) ?? "TLS failed: " + _session.Fault);
+        ThrowFault();
         int got = step == TlsStep.WantsRead ? await _socket.ReceiveAsync(_moved, timeout).ConfigureAwait(false) : 0;
         if (got == 0)
             throw new EndOfStreamException("it closed the connection");

@@ -13,6 +13,7 @@ public static class OwnTls
     {
         ArgumentNullException.ThrowIfNull(socket);
         ArgumentNullException.ThrowIfNull(settings);
+        _ = TlsFiles.Digest(settings); // a file that cannot be read is told by its name
         using TlsContext context = TlsContext.OfClient(settings, SystemClock.Instance.UnixMs / 1000, believesAll: true);
         return AwaitedTlsStream.Agreed(socket, TlsSession.InMemory(context.Handle), timeoutMs, advice: null);
     }

@@ -98,17 +98,13 @@ public sealed unsafe class StepRoom
         Check.That(_held.Claim != Claim.Promised, "store.U20 one promise at a time");
         _wasAssured = IsAssured;
         if (_wasAssured)
-        {
-            _held.SetClaim(Claim.Promised);
-            return true;
-        }
-
+            return _held.TryPromise(bytes, isForced: true);
         if (!_store.Movers.Fits(bytes))
             return false;
         bool hasRoom = Ensure(bytes);
         if (!hasRoom && (IsComing || _session.HoldsAny))
             Miss(bytes);
-        if (_held.TryPromise(bytes))
+        if (_held.TryPromise(bytes, isForced: false))
             return true;
         if (hasRoom)
             Miss(bytes); // others were promised it meanwhile; asked once, as each question has a wait of its own
@@ -148,7 +144,7 @@ public sealed unsafe class StepRoom
     }
 
     /// <summary>The command is over that <see cref="TryPromise"/> was for.</summary>
-    public void EndPromise() => _held.SetClaim(_wasAssured ? Claim.Assured : Claim.Limited);
+    public void EndPromise() => _held.EndPromise(_wasAssured ? Claim.Assured : Claim.Limited);
 
     private bool IsAssured => _held.Claim != Claim.Limited;
 

@@ -19,7 +19,7 @@ internal sealed unsafe class Arena : IDisposable
     private const long ReserveMax = 512L << 30;
     private const long AssuredBytes = 64 << 20; // a value or two of a common size, on a small machine too
 
-    private const int PromisedPart = 8;
+    private const int PromisedPart = 8, PromisedMore = 4;
 
     private readonly void* _mapping;
     private readonly long _mappingBytes;
@@ -110,7 +110,7 @@ internal sealed unsafe class Arena : IDisposable
         bool wake = false, wakeLow = false;
         SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = claim >= Claim.Promised || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
+        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
         if (taken)
         {
             _used += bytes;
@@ -128,13 +128,13 @@ internal sealed unsafe class Arena : IDisposable
     /// <summary>
     /// store.U20 Sets memory aside for a step, beside what is in use, until <see cref="EndPromise"/>; what the step takes meanwhile counts
     /// twice. False if that would pass the ceiling by more than a part of what an assured step may: steps that run at the same time do not
-    /// take each other's.
+    /// take each other's. Forced, it is only counted.
     /// </summary>
-    public bool TryPromise(long bytes)
+    public bool TryPromise(long bytes, bool isForced)
     {
         SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool isPromised = _isLifted || _used + _promised + bytes <= ceiling + (Beyond(Claim.Assured, ceiling) / PromisedPart);
+        bool isPromised = _isLifted || isForced || _used + _promised + bytes <= ceiling + (BeyondAssured(ceiling) / PromisedPart);
         if (isPromised)
             _promised += bytes;
         SpinLatch.Exit(ref _gate);
@@ -150,7 +150,15 @@ internal sealed unsafe class Arena : IDisposable
     }
 
     /// <summary>Bytes that a claim may take beyond the ceiling.</summary>
-    public static long Beyond(Claim claim, long ceiling) => claim == Claim.Assured ? ceiling / 8 + AssuredBytes : ceiling / 64;
+    private long Beyond(Claim claim, long ceiling) => claim switch
+    {
+        Claim.Limited => ceiling / 64,
+        Claim.Assured => BeyondAssured(ceiling),
+        _ => BeyondAssured(ceiling) + (PromisedMore * _promised),
+    };
+
+    /// <summary>Bytes that an assured step may take beyond the ceiling.</summary>
+    public static long BeyondAssured(long ceiling) => ceiling / 8 + AssuredBytes;
 
     public void Give(long bytes)
     {

@@ -10,8 +10,8 @@ internal enum Claim : ushort
     Assured,
 
     /// <summary>
-    /// A change for which memory was set aside (store.U20): without end, as what it replaces on its way is free only behind it. What it takes
-    /// in all is a small multiple of what its command brought.
+    /// A change for which memory was set aside (store.U20): beside what an assured step may, four times as much as was, since what it replaces on its
+    /// way is free only behind it. A hash of 120,000 values of 1,000 bytes took two and a half times as much.
     /// </summary>
     Promised,
 

@@ -148,7 +148,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     {
         long ceiling = _core.Arena.Ceiling;
         return claim >= Claim.Promised || _core.Arena.Used + _core.Arena.Promised + Need(bytes)
-            <= ceiling + (claim == Claim.Assured ? Arena.Beyond(claim, ceiling) : 0);
+            <= ceiling + (claim == Claim.Assured ? Arena.BeyondAssured(ceiling) : 0);
     }
 
     /// <summary>False if <see cref="EnsureRoom"/> can make no room for so many bytes, whatever there is.</summary>

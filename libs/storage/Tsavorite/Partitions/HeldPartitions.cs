@@ -57,14 +57,21 @@ internal sealed unsafe class HeldPartitions
         Array.Clear(_bits);
     }
 
-    /// <summary>store.U20 Sets memory aside for a change that the step is to make; false if there is not so much.</summary>
-    public bool TryPromise(long bytes)
+    /// <summary>store.U20 Sets memory aside for a change that the step is to make; false if there is not so much, unless it is forced.</summary>
+    public bool TryPromise(long bytes, bool isForced)
     {
-        if (!_core.Arena.TryPromise(bytes))
+        if (!_core.Arena.TryPromise(bytes, isForced))
             return false;
         _promised += bytes;
         SetClaim(Claim.Promised);
         return true;
+    }
+
+    /// <summary>That change is made; the step goes on with another claim.</summary>
+    public void EndPromise(Claim claim)
+    {
+        EndPromises();
+        SetClaim(claim);
     }
 
     public void SetClaim(Claim claim)

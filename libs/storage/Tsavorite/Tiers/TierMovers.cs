@@ -29,11 +29,12 @@ internal sealed unsafe class TierMovers : IDisposable
     private readonly AutoResetEvent _wake;
     private readonly WantedRoom _wanted = new(PatienceMs);
     private readonly Lock _stepping = new();
+    private readonly RoundTimer _round = new();
     private readonly ConcurrentQueue<DemotionRequest> _asked = new();
     private Thread? _thread;
     private volatile bool _stopping;
     private int _turn, _idleRounds;
-    private long _pausedUntilMs, _steppingFromMs, _roomFromMs, _progressMs;
+    private long _pausedUntilMs, _roomFromMs, _progressMs;
     private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
@@ -61,7 +62,7 @@ internal sealed unsafe class TierMovers : IDisposable
     public bool RoomComes { get; private set; }
 
     /// <summary>True if a round has not ended for as long as writers have patience: the medium stalls.</summary>
-    public bool IsStalled(long nowMs) => Volatile.Read(ref _steppingFromMs) is > 0 and var from && nowMs - from > PatienceMs;
+    public bool IsStalled(long nowMs) => _round.Look(nowMs) > PatienceMs;
 
     // A record that no segment takes alone wants more at once.
     private bool HasTierRoom => _tier.HasRoom(_tier.Segments.Bottom) && !LacksRoom;
@@ -113,9 +114,9 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         lock (_stepping)
         {
-            Volatile.Write(ref _steppingFromMs, nowMs);
+            _round.Begin(nowMs);
             bool worked = StepLocked(nowMs);
-            Volatile.Write(ref _steppingFromMs, 0);
+            _round.End();
             return worked;
         }
     }
