@@ -101,8 +101,8 @@ public sealed class BulkClient : IAsyncDisposable
             return null;
         if (!Reaches && Field(reply, "value") is Memory<byte> value && !value.Equals(room[..value.Length]))
             value.CopyTo(room);
-        (long length, long total, long crc) = (Number(reply, "len"), Number(reply, "total"), Number(reply, "crc"));
-        return new BulkFetched((int)length, total, Text(Field(reply, "version")), (uint)crc);
+        (long count, long total, long crc) = (Number(reply, "len"), Number(reply, "total"), Number(reply, "crc"));
+        return new BulkFetched((int)count, total, Text(Field(reply, "version")), (uint)crc);
     }
 
     /// <summary>The buffers are to be disposed of as well; nothing can be put from them any more, or got.</summary>
