@@ -57,6 +57,7 @@ public static unsafe partial class LibSsl
     [LibraryImport(Ssl)] public static partial int SSL_has_pending(nint session);
     [LibraryImport(Ssl)] public static partial nint SSL_get_rbio(nint session);
     [LibraryImport(Ssl)] public static partial nint SSL_get1_peer_certificate(nint session);
+    [LibraryImport(Ssl)] public static partial int SSL_get_verify_mode(nint session);
     [LibraryImport(Ssl)] public static partial nint SSL_get_verify_result(nint session);
 
     [LibraryImport(Crypto)] public static partial void ERR_clear_error();

@@ -74,14 +74,12 @@ internal static unsafe class Audited
         var names = new List<string>();
         if (first == 0)
             return names;
-        bool isBehindSecret = false;
         for (long i = first; i < call.Count && names.Count < NamesMax; i += step)
         {
             string name = Shown(call[(int)i]);
-            bool isSetting = call.Server.Table.TryFind(name, out Setting? setting);
-            bool maybeSecret = (isBehindSecret && !isSetting) || name is ['>' or '<' or '#' or '!', ..]; // quotation marks, or a user's name, were left out
+            // What is no setting may be a secret whose quotation marks were left out, and what begins a rule a password without the user's name.
+            bool maybeSecret = step == 2 ? !call.Server.Table.TryFind(name, out _) : name is ['>' or '<' or '#' or '!', ..];
             names.Add(maybeSecret ? "?" : name);
-            isBehindSecret |= isSetting && setting!.Declared.Secret && step == 2;
         }
 
         return names;

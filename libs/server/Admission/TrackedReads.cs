@@ -16,7 +16,8 @@ internal static class TrackedReads
             return;
         for (int i = 0; i < positions.Count; i++)
             call.Server.Observers.Tracker.Remember(call.Client, call[positions[i]]);
-        call.Server.Observers.Tracker.Trim(call.Worker);
+        for (int i = 0; i < positions.Count; i++)
+            call.Server.Observers.Tracker.Trim(call.Worker, call[positions[i]]);
     }
 
     /// <summary>After it: CLIENT CACHING holds for one command that is no CLIENT itself.</summary>

@@ -60,6 +60,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void SpokeTls(string peer, long unsaid) => Write(LogLevel.Warning, 113,
         $"{peer} spoke TLS to a port that is not encrypted: a wrong address, or tls-port is not set; closed{Unsaid(unsaid)}");
 
+    internal void TlsBroken(long client, string peer, string why) =>
+        Write(LogLevel.Debug, 115, $"The TLS connection of client {client} ({peer}) broke: {why}; closed");
+
     internal void TlsDoubted(string doubt) => Write(LogLevel.Warning, 114, doubt);
 
     internal void BulkMemoryLost(ulong session) => Write(LogLevel.Warning, 115,

@@ -11,7 +11,6 @@ internal sealed class ServerRights
 
     private readonly SecuritySettings _settings;
     private readonly SettingTable _table;
-    private long _saves;
     private string _password; // what the default user was made with, or given last
     private UserRights? _before; // what the default user had before the last change of requirepass
 
@@ -21,6 +20,7 @@ internal sealed class ServerRights
         (_settings, _table) = (settings.Security, table);
         Needs = new RightsNeeds(specs);
         Users = NewUsers(settings, specs);
+        File = new AclFileQueue(Users);
         Denials = new DenialLog(() => _settings.AclLogEntriesMax);
         _password = _settings.Password;
         StartingUsers.Take(_settings, Users);
@@ -34,14 +34,8 @@ internal sealed class ServerRights
 
     internal DenialLog Denials { get; }
 
-    /// <summary>Held by whoever reads or writes the ACL file.</summary>
-    internal Lock FileGate { get; } = new();
-
-    /// <summary>How often writing the ACL file has begun or ended.</summary>
-    internal long Saves => Volatile.Read(ref _saves);
-
-    /// <summary>The users are written to the ACL file until it is disposed, by nobody else.</summary>
-    internal Save BeginSave() => new(this);
+    /// <summary>What is done to the ACL file.</summary>
+    internal AclFileQueue File { get; }
 
     /// <summary>The default user alone.</summary>
     internal static Users NewUsers(ServerSettings settings, IReadOnlyList<CommandSpec> specs) =>
@@ -84,24 +78,6 @@ internal sealed class ServerRights
             if (_settings.AclFile.Length > 0)
                 return _settings.AclFile;
             return _settings.Users.Find(static line => line.Words is [Users.DefaultName, ..])?.Where;
-        }
-    }
-
-    internal readonly ref struct Save
-    {
-        private readonly ServerRights _rights;
-
-        internal Save(ServerRights rights)
-        {
-            _rights = rights;
-            rights.FileGate.Enter();
-            Interlocked.Increment(ref rights._saves);
-        }
-
-        public void Dispose()
-        {
-            Interlocked.Increment(ref _rights._saves);
-            _rights.FileGate.Exit();
         }
     }
 

@@ -7,7 +7,7 @@ namespace Garnet.Server.Inspect;
 /// <summary>Which arguments hold secrets: never shown by MONITOR or SLOWLOG.</summary>
 internal sealed class Secrets(SettingTable settings)
 {
-    private const int SettingsShownMax = 64; // names and values of one CONFIG SET; looking at each again for every one takes its time
+    private const int WordsMax = 64; // of one command that are looked at; each is for every one behind it
 
     private readonly byte[][] _settings =
         [.. settings.All.Where(static one => one.Declared.Secret).Select(static one => Encoding.ASCII.GetBytes(one.Name))];
@@ -20,26 +20,35 @@ internal sealed class Secrets(SettingTable settings)
         if (arguments.Is(name, "AUTH"u8))
             return true;
         if (arguments.Is(name, "HELLO"u8))
-            return index >= name + 2 && (arguments.Is(index - 1, "AUTH"u8) || (index >= name + 3 && arguments.Is(index - 2, "AUTH"u8)));
+            return IsBehind(arguments, name + 2, index, static (all, at) => all.Is(at, "AUTH"u8));
         if (arguments.Is(name, "ACL"u8))
             return index >= name + 2 && arguments.Is(name + 1, "SETUSER"u8); // the name too, as in Redis: it may be a password where the name was left out
         if (arguments.Is(name, "BULK.REG"u8))
             return index >= name + 4; // the key: whoever has it may reach the client's memory
         if (arguments.Is(name, "MIGRATE"u8))
-            return index >= name + 6 && IsOfMigrate(arguments, index);
-        return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8) && IsBehindSecret(arguments, name + 2, index);
+            return IsBehind(arguments, name + 6, index, static (all, at) => all.Is(at, "AUTH"u8) || all.Is(at, "AUTH2"u8));
+        return index >= name + 2 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8) && IsOfSettings(arguments, name + 2, index);
     }
 
-    // All behind it: whoever left out quotation marks has sent a secret in several arguments.
-    private bool IsBehindSecret(Arguments arguments, int first, int index)
+    // All behind it: whoever left out quotation marks has sent a secret in several arguments. Keys of MIGRATE are not shown then.
+    private static bool IsBehind(Arguments arguments, int first, int index, Func<Arguments, int, bool> begins)
     {
-        for (int i = first; i < Math.Min(index, first + SettingsShownMax); i++)
+        for (int i = first; i < Math.Min(index, first + WordsMax); i++)
         {
-            if (IsSecret(arguments, i))
+            if (begins(arguments, i))
                 return true;
         }
 
-        return index >= first + SettingsShownMax;
+        return index >= first + WordsMax;
+    }
+
+    // Shown are names of settings, and values of those that are no secrets: what stands in the place of a name may be a part of one.
+    private bool IsOfSettings(Arguments arguments, int first, int index)
+    {
+        if (IsBehind(arguments, first, index, IsSecret))
+            return true;
+        int at = index - ((index - first) % 2);
+        return !settings.TryFind(Encoding.Latin1.GetString(arguments[at]), out _);
     }
 
     private bool IsSecret(Arguments arguments, int index)
@@ -71,7 +80,4 @@ internal sealed class Secrets(SettingTable settings)
             && (arguments.Is(name + 1, "GETKEYS"u8) || arguments.Is(name + 1, "GETKEYSANDFLAGS"u8));
         return asks ? 2 : 0;
     }
-
-    private static bool IsOfMigrate(Arguments arguments, int index) =>
-        arguments.Is(index - 1, "AUTH"u8) || arguments.Is(index - 1, "AUTH2"u8) || arguments.Is(index - 2, "AUTH2"u8);
 }

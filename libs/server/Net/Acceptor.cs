@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text;
+using Garnet.Common;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -57,6 +58,12 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         {
             ListenUnix(settings);
             _addresses.Add(settings.UnixSocket);
+        }
+
+        if (_addresses.Count == 0)
+        {
+            throw new GarnetException(
+                ExitKind.Configuration, $"port {settings.Port}", "there is nothing to listen on", "Set port, tls-port or unixsocket");
         }
     }
 

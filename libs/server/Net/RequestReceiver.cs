@@ -110,6 +110,8 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
             return;
         if (got == ITransport.Broken || client.Out.Count == 0)
         {
+            if (client.Tls is { Fault.Length: > 0 } session)
+                worker.Server.Log.TlsBroken(client.Id, client.Peer.Remote, session.Fault);
             worker.Close(client);
             return;
         }

@@ -19,6 +19,9 @@ internal sealed class LinkAdvice
     /// <summary>Of what MIGRATE connects to.</summary>
     internal static LinkAdvice OfMigration { get; } = new("tls-cluster", "MIGRATE");
 
+    /// <summary>Of one that asks this machine's own server whether it lives.</summary>
+    internal static LinkAdvice OfPing { get; } = new("tls-port", "--tls-port");
+
     /// <summary>An encrypted connection was not answered, or was closed, before both had agreed.</summary>
     internal string NoHandshake(string how) =>
         $"it {how} in the handshake of TLS: name its tls-port in {_command}, or set {_setting} no here; "

@@ -15,6 +15,6 @@ public static class OwnTls
         ArgumentNullException.ThrowIfNull(settings);
         _ = TlsFiles.Digest(settings); // a file that cannot be read is told by its name
         using TlsContext context = TlsContext.OfClient(settings, SystemClock.Instance.UnixMs / 1000, believesAll: true);
-        return AwaitedTlsStream.Agreed(socket, TlsSession.InMemory(context.Handle), timeoutMs, advice: null);
+        return AwaitedTlsStream.Agreed(socket, TlsSession.InMemory(context.Handle), timeoutMs, LinkAdvice.OfPing);
     }
 }

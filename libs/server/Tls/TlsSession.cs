@@ -224,7 +224,7 @@ internal sealed unsafe class TlsSession : IDisposable
     {
         nint verified = LibSsl.SSL_get_verify_result(_ssl);
         string reason = TlsFault.Take();
-        if (verified == 0)
+        if (verified == 0 || LibSsl.SSL_get_verify_mode(_ssl) == LibSsl.VerifyNone)
             return reason;
         return TlsFault.NotBelieved + Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified));
     }

@@ -21,6 +21,8 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     /// </summary>
     private const int NameBytes = 128;
 
+    private const int LongNameBytes = 4096;
+
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<long, Connection> _clients = new();
     private readonly TrackedKeys _keys = new();
@@ -69,8 +71,15 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     /// <summary>Remembers a key that the client is about to read (tracking.T1).</summary>
     internal void Remember(Connection client, ReadOnlySpan<byte> key) => _keys.Add(key, client.Id);
 
-    /// <summary>Sees that there are not too many keys (tracking.T3).</summary>
-    internal void Trim(Worker from)
+    /// <summary>Sees that there are not too many keys (tracking.T3): a long one goes at once, so that it takes nobody else's place.</summary>
+    internal void Trim(Worker from, ReadOnlySpan<byte> remembered)
+    {
+        if (remembered.Length > LongNameBytes && server.Settings.Inspect.TrackedKeysMax > 0)
+            Tell(from, remembered.ToArray(), null);
+        Trim(from);
+    }
+
+    private void Trim(Worker from)
     {
         for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && (_keys.Keys > limit || _keys.Bytes / NameBytes > limit);)
         {

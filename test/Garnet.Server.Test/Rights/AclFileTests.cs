@@ -1,11 +1,14 @@
 using System.Diagnostics;
 using Garnet.Common;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Test.Rights;
 
 /// <summary>The ACL file and the users of a configuration file: all of it or nothing, at the start and later.</summary>
 public sealed class AclFileTests
 {
+    private const int WaitMs = 60_000;
+
     private string _file = "";
 
     [SetUp]
@@ -84,18 +87,43 @@ public sealed class AclFileTests
     [Test]
     public void What_is_saved_last_stays_in_the_file()
     {
-        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser gone on\n");
+        const int Savers = 60, Users = 3_000;
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser gone on\n"
+            + string.Concat(Enumerable.Range(0, Users).Select(static i => $"user u{i} on nopass ~k{i} +@read\n")));
         using EmbeddedServer server = Started();
-        using TestClient early = new(server.Server.Port), late = new(server.Server.Port);
-        lock (server.Server.Context.Rights.FileGate)
-        {
-            early.Send("ACL", "SAVE");
-            late.Call("PING");
-            late.Call("ACL", "DELUSER", "gone");
-        }
-
-        Assert.That(early.Read(), Is.EqualTo("OK"));
+        using TestClient late = new(server.Server.Port);
+        TestClient[] early = [.. Enumerable.Range(0, Savers).Select(_ => new TestClient(server.Server.Port))];
+        foreach (TestClient client in early) client.Send("ACL", "SAVE");
+        Assert.That((late.Call("ACL", "DELUSER", "gone"), late.Call("ACL", "SAVE")), Is.EqualTo(("1", "OK")));
+        Assert.That(File.ReadAllText(_file), Does.Not.Contain("gone"));
+        foreach (TestClient client in early) Assert.That(client.Read(), Is.EqualTo("OK"));
         Assert.That(File.ReadAllText(_file), Does.Not.Contain("gone"), "it is written as the users are when it is written");
+        foreach (TestClient client in early) client.Dispose();
+    }
+
+    [Test]
+    public void Who_asks_for_what_nobody_has_begun_gets_the_same()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
+        using EmbeddedServer server = Started();
+        AclFileQueue queue = server.Server.Context.Rights.File;
+        Task<bool>[] saves = [.. Enumerable.Range(0, 1000).Select(_ => queue.Write(_file))];
+        Task<AclReading>[] loads = [.. Enumerable.Range(0, 1000).Select(_ => queue.Read(_file))];
+        Assert.That(Task.WaitAll([.. saves, .. loads], WaitMs));
+        Assert.That(saves.Distinct().Count() + loads.Distinct().Count(), Is.LessThan(100));
+    }
+
+    [Test]
+    public void A_file_that_could_not_be_read_again_is_not_written()
+    {
+        const int Patterns = 7, Bytes = 10_000_000;
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
+        using EmbeddedServer server = Started();
+        using TestClient admin = new(server.Server.Port);
+        string pattern = "~" + new string('x', Bytes);
+        for (int i = 0; i < Patterns; i++) Assert.That(admin.Call("ACL", "SETUSER", $"big{i}", pattern), Is.EqualTo("OK"));
+        Assert.That(admin.Call("ACL", "SAVE"), Does.StartWith("ERR There was an error trying to save the ACLs"));
+        Assert.That(File.ReadAllText(_file), Is.EqualTo("user default on nopass ~* &* +@all\n"));
     }
 
     [Test]

@@ -373,6 +373,11 @@ public sealed class BindingTests
     [TestCase("CONFIG SET masterauth geheim")]
     [TestCase("CONFIG SET maxmemory-samples 5 tls-key-file-pass geheim")]
     [TestCase("CONFIG SET masterauth a geheim b geheim")]
+    [TestCase("CONFIG SET geheim requirepass")]
+    [TestCase("CONFIG SET require pass geheim x")]
+    [TestCase("HELLO 3 AUTH ann a geheim")]
+    [TestCase("MIGRATE 127.0.0.1 1 k 0 100 AUTH my geheim")]
+    [TestCase("ACL SETUSER >geheim on")]
     [TestCase("MIGRATE 127.0.0.1 1 k 0 100 AUTH2 ann geheim")]
     public void A_secret_stands_in_no_log_though_another_command_asks_about_it(string command)
     {

@@ -84,7 +84,7 @@ public sealed class HostileRightsTests
             Assert.That(other.Call("PING"), Is.EqualTo("PONG"));
         }
 
-        Assert.That(client.Call("ACL", "LIST"), Does.Contain("-@all -set -@read").And.Not.Contain("#").And.Not.Contain("get|"));
+        Assert.That(client.Call("ACL", "LIST"), Does.Contain("-@all -@read").And.Not.Contain("#").And.Not.Contain("get|"));
     }
 
     [Test]

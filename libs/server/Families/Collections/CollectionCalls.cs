@@ -29,28 +29,8 @@ internal static class CollectionCalls
     /// </summary>
     internal static Outcome EditWhole<T>(ref Call call, ref T operation) where T : struct, IEdit
     {
-        if (!TryPromise(ref call, out bool isPromised))
-            return Outcome.OutOfMemory;
-        try
-        {
-            return Edit(ref call, ref operation);
-        }
-        finally
-        {
-            if (isPromised)
-                call.Session.Room.EndPromise();
-        }
-    }
-
-    /// <summary>
-    /// Sets memory aside for all that a call brings, where that is much (store.U20); whoever was promised some ends it
-    /// (<see cref="StepRoom.EndPromise"/>), whatever happens. False if there is no room.
-    /// </summary>
-    internal static bool TryPromise(ref Call call, out bool isPromised)
-    {
-        long bytes = call.LargeBytes();
-        isPromised = bytes > 0;
-        return !isPromised || call.Session.Room.TryPromise(bytes);
+        using WriteRoom room = WriteRoom.For(ref call);
+        return room.IsThere ? Edit(ref call, ref operation) : Outcome.OutOfMemory;
     }
 
     /// <summary>Shows the record under the call's key.</summary>

@@ -130,27 +130,14 @@ internal readonly unsafe struct HSetEx : ICommand
         if (count * 2 != call.Count - first)
             return call.FailBytes(EntryWords.Hash.Mismatch);
         KeyRef key = call.Key;
-        StepRoom room = call.Session.Room;
-        if (!CollectionCalls.TryPromise(ref call, out bool isPromised))
+        using WriteRoom room = WriteRoom.For(ref call);
+        if (!room.IsThere)
             return call.From(Outcome.OutOfMemory);
-        if (!isPromised)
-            room.Ensure(0);
-        Outcome outcome;
-        bool isWrongKind;
-        try
-        {
-            call.Session.Lock([key]);
-            if (options.Keeps || options.IsPast(call.NowMs))
-                room.Announce(in key, call.Count - first, call.RequestBytes()); // each field may be a change of its own (store.U22)
-            outcome = SetLocked(ref call, in key, options, first, out isWrongKind);
-            call.Session.Unlock();
-        }
-        finally
-        {
-            if (isPromised)
-                room.EndPromise();
-        }
-
+        call.Session.Lock([key]);
+        if (options.Keeps || options.IsPast(call.NowMs))
+            call.Session.Room.Announce(in key, call.Count - first, call.RequestBytes()); // each field may be a change of its own (store.U22)
+        Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
+        call.Session.Unlock();
         call.Server.EntryReaper.Wake(in key);
         if (isWrongKind)
             return call.Fail(Fault.WrongType);

@@ -11,17 +11,10 @@ internal static class SortedSetCalls
     /// <summary>Runs the edit on the call's key.</summary>
     internal static Outcome Edit<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
     {
-        if (!CollectionCalls.TryPromise(ref call, out bool isPromised))
+        using WriteRoom room = WriteRoom.For(ref call);
+        if (!room.IsThere)
             return Outcome.OutOfMemory;
-        try
-        {
-            Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
-            return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Session, call.Key, ref edit) : outcome;
-        }
-        finally
-        {
-            if (isPromised)
-                call.Session.Room.EndPromise();
-        }
+        Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
+        return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Session, call.Key, ref edit) : outcome;
     }
 }

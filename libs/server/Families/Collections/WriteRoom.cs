@@ -1,0 +1,28 @@
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Collections;
+
+/// <summary>Memory that is set aside for all the entries which a call brings, if those are many (store.U20), until it is disposed.</summary>
+internal readonly ref struct WriteRoom
+{
+    private readonly StepRoom? _promisedBy;
+
+    private WriteRoom(StepRoom? promisedBy, bool isThere) => (_promisedBy, IsThere) = (promisedBy, isThere);
+
+    /// <summary>False if there is no room: the call is refused before it changes anything.</summary>
+    internal bool IsThere { get; }
+
+    /// <exception cref="RoomMissException">The call is put off until there is room.</exception>
+    internal static WriteRoom For(ref Call call)
+    {
+        long bytes = call.LargeBytes();
+        if (bytes == 0)
+            return new WriteRoom(null, isThere: true);
+        StepRoom room = call.Session.Room;
+        bool isThere = room.TryPromise(bytes);
+        return new WriteRoom(isThere ? room : null, isThere);
+    }
+
+    public void Dispose() => _promisedBy?.EndPromise();
+}

@@ -1,0 +1,97 @@
+using Garnet.Common;
+
+namespace Garnet.Server.Rights;
+
+/// <summary>
+/// What is done to the ACL file: one thing after the other, on threads that wait for nothing else. Whoever asks for what others have asked for and nobody has
+/// begun gets theirs, so that a thousand saves are two at most.
+///
+/// rights.R4  What was read from the file takes the place of the users only if they have not changed since, nor been written: else a load that is slow would
+///     take back what was said and saved while it read.
+/// </summary>
+internal sealed class AclFileQueue(Users users)
+{
+    private readonly Lock _gate = new();
+    private Task _last = Task.CompletedTask;
+    private Task<AclReading>? _read; // asked for and not begun
+    private Task<bool>? _write;
+    private long _writes; // begun and ended
+
+    /// <summary>The users that the file holds.</summary>
+    /// <exception cref="IOException">It cannot be read.</exception>
+    internal Task<AclReading> Read(string path)
+    {
+        lock (_gate)
+            return _read ??= Behind(() => Begin(ref _read), () => ReadNow(path));
+    }
+
+    /// <summary>Writes the users as they are when it comes to it.</summary>
+    /// <exception cref="IOException">It cannot be written.</exception>
+    /// <exception cref="GarnetException">It would be no file of users, and the one that is there stays.</exception>
+    internal Task<bool> Write(string path)
+    {
+        lock (_gate)
+            return _write ??= Behind(() => Begin(ref _write), () => WriteNow(path));
+    }
+
+    /// <summary>True if the users, and the file, are still those that there were when it was read (rights.R4).</summary>
+    internal bool IsOfNow(AclReading reading) => reading.Changes == users.Changes && reading.Writes == Volatile.Read(ref _writes);
+
+    private Task<T> Behind<T>(Action begin, Func<T> work)
+    {
+        Task<T> task = _last.ContinueWith(
+            _ =>
+            {
+                begin();
+                return work();
+            },
+            CancellationToken.None, TaskContinuationOptions.DenyChildAttach, TaskScheduler.Default);
+        _last = task;
+        return task;
+    }
+
+    private void Begin<T>(ref Task<T>? waiting)
+    {
+        lock (_gate)
+            waiting = null;
+    }
+
+    private AclReading ReadNow(string path)
+    {
+        (long changes, long writes) = (users.Changes, Volatile.Read(ref _writes));
+        Dictionary<string, UserRights> read = AclFile.Read(AclDisk.Read(path), path, users, out List<string> errors);
+        return new AclReading(read, errors, changes, writes);
+    }
+
+    // A file that says something else than it was made of, or cannot be read again, is worse than none.
+    private bool WriteNow(string path)
+    {
+        Interlocked.Increment(ref _writes);
+        try
+        {
+            string text = AclFile.Write(users.All());
+            _ = AclFile.Read(text, path, users, out List<string> errors);
+            if (errors.Count > 0)
+                throw new GarnetException(ExitKind.Configuration, path, string.Concat(errors), "Change the rules that it names");
+            if (text.Length > AclFile.BytesMax)
+                throw new GarnetException(ExitKind.Configuration, path, $"it would have more than {AclFile.BytesMax} bytes, and not be read again", "Remove users or rules");
+            AclDisk.Write(path, text);
+            return true;
+        }
+        finally
+        {
+            Interlocked.Increment(ref _writes);
+        }
+    }
+}
+
+/// <summary>What was read from the ACL file.</summary>
+/// <param name="Users">The users, if nothing is wrong.</param>
+/// <param name="Errors">What is wrong, line by line.</param>
+/// <param name="Changes">How often users had been changed before.</param>
+/// <param name="Writes">How often writing the file had begun or ended.</param>
+internal sealed record AclReading(Dictionary<string, UserRights> Users, List<string> Errors, long Changes, long Writes)
+{
+    /// <summary>They are the users of the server now, or were since it was read; one who asked for the same has seen to it.</summary>
+    internal bool IsTaken { get; set; }
+}
