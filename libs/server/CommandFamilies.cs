@@ -2,6 +2,7 @@ using Garnet.Server.Commands;
 using Garnet.Server.Families.Acl;
 using Garnet.Server.Families.Admin;
 using Garnet.Server.Families.Bits;
+using Garnet.Server.Families.Bulk;
 using Garnet.Server.Families.Counters;
 using Garnet.Server.Families.Geo;
 using Garnet.Server.Families.Hashes;
@@ -36,6 +37,7 @@ internal static class CommandFamilies
         ManyCommands.Register(table);
         CompareCommands.Register(table);
         TagCommands.Register(table);
+        BulkCommands.Register(table);
         CounterCommands.Register(table);
         BitCommands.Register(table);
         HyperLogLogCommands.Register(table);

@@ -91,7 +91,7 @@ internal static unsafe class AdmissionController
         reply = Answer(ref call, result);
         if (reply == Reply.Postponed)
             return false;
-        call.Client.Begun = null; // refused when it was to run again: the next like it begins anew
+        call.Client.EndBegun(); // refused when it was to run again: the next like it begins anew
         Execution.CountRefusal(call.Worker, question.Entry->Id);
         bool transacts = (call.Client.Modes & ClientModes.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         if (transacts)

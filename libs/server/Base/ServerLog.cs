@@ -65,6 +65,10 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void TlsDoubted(string doubt) => Write(LogLevel.Warning, 114, doubt);
 
+    internal void BulkMemoryLost(ulong session) => Write(LogLevel.Warning, 115,
+        $"Bulk session {session} has ended, and something of its client's still holds memory of a transfer after 10 s: "
+            + "it stays taken until that lets go");
+
     internal void Stopped() => Write(LogLevel.Information, 7, "Stopped");
 
     internal void ShutdownAsked() => Write(LogLevel.Information, 8, "User asked for a stop (SHUTDOWN)");

@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
+using Garnet.Server.Bulk;
 using Garnet.Server.Rights;
 using Garnet.Server.Tls;
 
@@ -92,7 +93,8 @@ internal sealed unsafe class Connection
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
     internal SyncTerms? Sync;
-    internal Parking? Begun;          // what a command has begun that runs again (MIGRATE, ACL LOAD)
+    internal BulkSession? Bulk;      // BULK.HELLO
+    internal Parking? Begun;          // what a command has begun that runs again (MIGRATE, ACL LOAD, BULK.PUT)
     internal Parking? Waiting;
     internal int WaitingAt = -1;     // its place among the worker's waiting ones
     internal readonly long CreatedMs;
@@ -128,6 +130,21 @@ internal sealed unsafe class Connection
         CloseAfterReply = Muted = true;
         Out.Free();
         Pushes.Free();
+    }
+
+    /// <summary>What a command has begun that was to run again comes to nothing.</summary>
+    internal void EndBegun()
+    {
+        Begun?.Abandon(this);
+        Begun = null;
+    }
+
+    /// <summary>Its session for values beside the connection ends.</summary>
+    internal void LeaveBulk(string why)
+    {
+        Bulk?.EndUploads(long.MaxValue);
+        Bulk?.Close(why);
+        Bulk = null;
     }
 
     /// <summary>Keeps bytes that have been received and not framed.</summary>

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
+using Garnet.Server.Bulk;
 using Garnet.Server.Tls;
 using Tsavorite;
 
@@ -22,6 +23,7 @@ internal class ServerCore
     private protected ServerCore(ServerCore core)
     {
         (Settings, Table, Log, Clock, Store, Tls) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Tls);
+        Bulk = new BulkSessions(core.Settings.Bulk, core.Log);
         (Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
     }
 
@@ -36,6 +38,12 @@ internal class ServerCore
 
     /// <summary>Keys of encrypted connections.</summary>
     internal required TlsKeys Tls { get; init; }
+
+    /// <summary>Clients whose values go beside their connections.</summary>
+    internal BulkSessions Bulk { get; } = null!; // of the server as a whole: what is there before the machineries has none
+
+    /// <summary>Ends them; false if something still holds memory of a value of theirs.</summary>
+    internal bool TryCloseBulk() => Bulk.TryClose();
 
     /// <summary>Stops the server because the environment failed in a way that no client can be told.</summary>
     internal required Action<GarnetException> Fail { get; init; }

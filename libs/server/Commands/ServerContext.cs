@@ -116,6 +116,8 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>Takes a closing client out of everything shared; on its reactor's thread.</summary>
     internal void Forget(Connection client)
     {
+        client.EndBegun();
+        client.LeaveBulk("its connection has gone");
         Observers.Forget(client);
         Monitoring.Forget(client);
     }
@@ -166,11 +168,13 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        bool isAtRest = TryCloseBulk();
         Monitoring.Dispose();
         Refusals.Dispose();
         Replication.Dispose();
         Keeper?.Dispose();
-        Store.Dispose();
+        if (isAtRest)
+            Store.Dispose(); // else a transfer that nothing could end may still come to its memory
         Commands.Dispose();
         ScriptTurns.Dispose();
     }

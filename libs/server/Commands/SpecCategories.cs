@@ -49,6 +49,7 @@ internal static class SpecCategories
         "connection" => CommandCategories.Connection,
         "transactions" => CommandCategories.Transaction,
         "scripting" => CommandCategories.Scripting,
+        "bulk" => CommandCategories.Bulk,
         _ => CommandCategories.None,
     };
 }

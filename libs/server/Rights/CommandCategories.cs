@@ -1,6 +1,8 @@
 namespace Garnet.Server.Rights;
 
-/// <summary>The sets into which commands are sorted for rules (<c>+@read</c>), as Redis 7.0 names them and in its order.</summary>
+/// <summary>
+/// The sets into which commands are sorted for rules (<c>+@read</c>), as Redis 7.0 names them and in its order, and ours behind them.
+/// </summary>
 [Flags]
 internal enum CommandCategories : uint
 {
@@ -26,4 +28,5 @@ internal enum CommandCategories : uint
     Connection = 1 << 18,
     Transaction = 1 << 19,
     Scripting = 1 << 20,
+    Bulk = 1 << 21,
 }

@@ -19,6 +19,7 @@ public sealed class ServerSettings
     public EncodingSettings Encoding { get; } = new();
     public ReplicationSettings Replication { get; } = new();
     public ScriptSettings Scripts { get; } = new();
+    public BulkSettings Bulk { get; } = new();
 
     /// <summary>Puts every room and the parameters of redis that have no room here into <paramref name="table"/>.</summary>
     public void Register(SettingTable table)
@@ -33,6 +34,7 @@ public sealed class ServerSettings
         table.Add(Encoding);
         table.Add(Replication);
         table.Add(Scripts);
+        table.Add(Bulk);
         ConfigCompatibility.Register(table);
     }
 }

@@ -257,7 +257,7 @@ public sealed unsafe partial class StoreSession : IDisposable
 
     /// <summary>What its steps may take of memory and of the log.</summary>
     public StepRoom Room { get; }
-
+    internal (StoreCore Core, Writer Writer) Parts => (_core, _writer);
     /// <summary>True while locks are held across several calls.</summary>
     internal bool HoldsAny => _heldCount != 0;
 

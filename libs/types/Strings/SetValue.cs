@@ -62,7 +62,7 @@ public unsafe struct SetValue : IModify
     {
         if (Length <= 256)
             new ReadOnlySpan<byte>(Value, Length).CopyTo(value);
-        else
+        else if (Value != System.Runtime.CompilerServices.Unsafe.AsPointer(ref value[0])) // else it lies where it gathered (StagedValue)
             Buffer.MemoryCopy(Value, System.Runtime.CompilerServices.Unsafe.AsPointer(ref value[0]), value.Length, Length);
     }
 

@@ -196,6 +196,7 @@ internal readonly struct Reset : ICommand
         call.Server.Monitoring.Monitors.Remove(client);
         call.Server.Observers.Tracker.Disable(client);
         call.Server.Observers.Watches.EndTransaction(client);
+        client.LeaveBulk("its connection was reset");
         client.Modes = ClientModes.None;
         ClientRights.BeDefault(call.Server, client);
         client.Resp3 = false;

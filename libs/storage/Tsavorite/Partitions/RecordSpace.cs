@@ -232,18 +232,28 @@ internal sealed unsafe class RecordSpace
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* AppendExtent(Partition* partition, int bytes, long expireAtMs, bool force)
     {
-        int pages = ExtentPool.PagesFor(bytes);
-        uint page = _extents.Take(pages, force ? Claim.Forced : partition->Claim);
-        if (page == 0) return null;
+        uint page = _extents.Take(ExtentPool.PagesFor(bytes), force ? Claim.Forced : partition->Claim);
+        return page == 0 ? null : Adopt(partition, page, expireAtMs);
+    }
+
+    /// <summary>A run of pages is a record of the partition from now on.</summary>
+    public byte* Adopt(Partition* partition, uint page, long expireAtMs)
+    {
         Extent* extent = _extents.Descriptor(page);
         extent->ExpireAtMs = expireAtMs;
         Enlist(partition, page, extent);
-        long taken = (long)pages * Arena.PageBytes;
+        long taken = (long)extent->Pages * Arena.PageBytes;
         partition->ExtentBytes += taken;
         partition->LiveBytes += taken;
         if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs) partition->ExtentMinExpiryMs = expireAtMs;
         return _extents.Address(page);
     }
+
+    /// <summary>A run of pages that is no record yet, or 0; from any thread, without a lock, as is <see cref="Unstage"/>.</summary>
+    public uint Stage(long bytes) => _extents.Take(ExtentPool.PagesFor(bytes), Claim.Limited);
+
+    /// <summary>Gives back a run that has become no record.</summary>
+    public void Unstage(uint page) => _extents.Give(page);
 
     private void KillExtent(Partition* partition, ulong offset)
     {

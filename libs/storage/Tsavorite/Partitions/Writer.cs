@@ -19,6 +19,9 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>The log's batch that the last change went to.</summary>
     public ulong LastBatch;
 
+    /// <summary>What the value of the next change lies in already, which its record is to be; null for nothing.</summary>
+    public StagedValue? Staged;
+
     /// <summary>Changes that have gone to the log.</summary>
     public long Entries;
     /// <summary>Their bytes in the log.</summary>
@@ -154,7 +157,9 @@ internal sealed unsafe class Writer : IDisposable
         if (_core.CountOf(partition, key.Namespace)->Retired != 0 && !StoreTestHooks.Has(PlantedFault.SkipRetiredCheck))
             return Outcome.Done;
         if (!_core.Index.MakeRoom(partition, key.Hash)) return Refuse(key, next);
-        byte* record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
+        byte* record = Staged == null ? null : Staged.TryTake(partition, key, next);
+        if (record == null)
+            record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
         if (record == null) return Refuse(key, next);
         ulong word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
         operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
@@ -193,7 +198,10 @@ internal sealed unsafe class Writer : IDisposable
             default:
                 if (IsTooLarge(key, next)) return Outcome.TooLarge;
                 Orphan* orphan = Record.Owner(target.Record) == next.Owner ? null : Orphan.Of(target.Record);
-                if (Record.HasFields(Record.Flags(target.Record), next) && RecordRoom.TrySetLength(_core, target.Partition, target.Record, next.ValueBytes, out ulong header))
+                ulong header = 0;
+                bool stays = Staged == null && Record.HasFields(Record.Flags(target.Record), next)
+                    && RecordRoom.TrySetLength(_core, target.Partition, target.Record, next.ValueBytes, out header);
+                if (stays)
                     Overwrite(target, key, ref operation, existing, next, header);
                 else
                     outcome = Replace(target, key, ref operation, existing, next);
@@ -259,7 +267,12 @@ internal sealed unsafe class Writer : IDisposable
     {
         RecordRoom room = RecordRoom.Behind(target.Record, key.Length, next);
         room.NowMs = target.NowMs;
-        byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
+        ulong word = 0;
+        byte* record = Staged == null ? null : Staged.TryTake(target.Partition, key, next);
+        if (record != null)
+            word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
+        else
+            record = room.Append(_core, target.Partition, key, next, out word);
         if (record == null) return Refuse(key, next, room.SlackBytes);
         operation.Write(existing, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         Switch(target, word);

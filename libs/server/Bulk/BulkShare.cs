@@ -1,0 +1,9 @@
+namespace Garnet.Server.Bulk;
+
+/// <summary>What a session has of the budget; the budget's own.</summary>
+internal sealed class BulkShare
+{
+    internal int Operations { get; set; }
+
+    internal long Bytes { get; set; }
+}

@@ -1,0 +1,72 @@
+using System.Buffers;
+using Garnet.Common;
+using Garnet.Common.Faults;
+using Tsavorite;
+
+namespace Garnet.Server.Bulk;
+
+/// <summary>
+/// Where the bytes of a transfer lie on this side, outside the managed heap: in what is to be a record, or in memory of their own. It is
+/// counted by those who have it, whoever has made it and each transfer under way, and is free, and its share of the budget with it,
+/// behind the last of them (bulk.S2).
+/// </summary>
+internal sealed unsafe class StagedBytes : MemoryManager<byte>
+{
+    private readonly NativeBuffer _own = new();
+    private readonly BulkSession _session;
+    private int _holders = 1;
+
+    /// <summary>Memory of their own, for which the session has room.</summary>
+    internal StagedBytes(BulkSession session, int length)
+    {
+        (_session, Length) = (session, length);
+        _own.Grow(Math.Max(length, 1), keep: 0);
+        Bytes = _own.Bytes;
+    }
+
+    /// <summary>In what is to be a record.</summary>
+    internal StagedBytes(BulkSession session, StagedValue value)
+    {
+        (_session, Value, Length) = (session, value, value.Length);
+        Bytes = value.Bytes;
+    }
+
+    /// <summary>What is to be a record; null if the bytes have memory of their own.</summary>
+    internal StagedValue? Value { get; }
+
+    /// <summary>How many there are.</summary>
+    internal int Length { get; }
+
+    /// <summary>The first one.</summary>
+    internal byte* Bytes { get; }
+
+    /// <summary>One more has it.</summary>
+    internal void Hold() => Interlocked.Increment(ref _holders);
+
+    /// <summary>One who had it does not any more.</summary>
+    internal void Release()
+    {
+        if (Interlocked.Decrement(ref _holders) > 0)
+            return;
+        ((IDisposable)this).Dispose();
+        _session.Give(Length);
+    }
+
+    public override Span<byte> GetSpan() => new(Bytes, Length);
+
+    public override MemoryHandle Pin(int elementIndex = 0)
+    {
+        Check.That((uint)elementIndex <= (uint)Length, "bulk.S4 what is pinned lies in the memory");
+        return new MemoryHandle(Bytes + elementIndex);
+    }
+
+    public override void Unpin()
+    {
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        Value?.Dispose();
+        _own.Dispose();
+    }
+}

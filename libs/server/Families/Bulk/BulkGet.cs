@@ -1,0 +1,145 @@
+using Garnet.Aof.Format;
+using Garnet.Bulk;
+using Garnet.Common.Resp;
+using Garnet.Server.Bulk;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Garnet.Server.Families.Strings;
+using Garnet.Types.Strings;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Bulk;
+
+/// <summary>BULK.GET: a value, or a part of it, into the client's memory.</summary>
+internal readonly unsafe struct BulkGet : ICommand
+{
+    private const int HeadBytes = 192; // of an inline reply: what stands before the value
+
+    public static CommandSpec Spec => BulkCommands.Spec("BULK.GET", -4, CommandFlags.ReadOnly,
+        "key <region offset capacity | INLINE capacity> [FROM offset] [LEN length] [IFVER version]",
+        "Writes a string, or a part of one, to the client's memory.") with
+        {
+            Keys = KeySpec.One with { Usage = "RO ACCESS" }, Complexity = "O(N)",
+        };
+
+    public static Reply Run(ref Call call)
+    {
+        var begun = call.Client.Begun as BulkWait;
+        if (!GetTerms.TryParse(ref call, out GetTerms terms, out Reply failed))
+            return begun?.Drop(failed) ?? failed;
+        if (terms.IsInline)
+            return RunInline(ref call, in terms);
+        return begun?.Transfer is null ? Begin(ref call, in terms) : Finish(ref call, begun);
+    }
+
+    private static Reply Begin(ref Call call, in GetTerms terms)
+    {
+        BulkWait wait = BulkWait.Of(ref call);
+        if (!BulkCommands.TrySession(ref call, out BulkSession session, out Reply failed))
+            return wait.Drop(failed);
+        (int, ulong, ulong) place = (2, terms.Offset, (ulong)terms.Capacity);
+        if (!BulkCommands.TryRange(ref call, session, place, BulkAccess.Write, out RemoteRange room, out failed))
+            return wait.Drop(failed);
+        var look = new PartLook(in terms);
+        if (!TryLook(ref call, ref look, call.Client.Begun is not null, out failed))
+            return wait.Drop(failed);
+        // bulk.C2: what is copied is the value at one moment; if it has grown since it was measured, it is measured anew.
+        while (wait.TryTake(ref call, session, look.Count, Apart, out StagedBytes staged, out failed))
+        {
+            look.CopyTo(staged.Bytes, staged.Length);
+            if (!TryCopy(ref call, ref look, in terms, staged, out failed))
+                return wait.Drop(failed);
+            if (!look.IsCopied)
+                continue;
+            (wait.Total, wait.Version, wait.LastSeen) = (look.Total, look.Version, call.Session.LastSeen);
+            var transfer = new BulkTransfer(session, staged, 0, staged.Length);
+            Reply reply = wait.PutOffFor(ref call, transfer);
+            transfer.BeginWrite([room with { Length = (ulong)staged.Length }], look.Version is null ? terms.Version : null, wait.Wake);
+            return reply;
+        }
+
+        return failed;
+    }
+
+    // The memory is free again unless the part was copied there, whatever comes of the look: it may be put off, for the tier.
+    private static bool TryCopy(ref Call call, ref PartLook look, in GetTerms terms, StagedBytes staged, out Reply failed)
+    {
+        bool isKept = false;
+        try
+        {
+            if (!TryLook(ref call, ref look, isAgain: true, out failed))
+                return false;
+            bool isOther = look.IsCopied && look.Version is { } version && terms.Version is { } wanted && version != wanted;
+            if (isOther)
+                failed = BulkCommands.FailVersion(ref call);
+            isKept = look.IsCopied && !isOther;
+            return !isOther;
+        }
+        finally
+        {
+            if (!isKept)
+                staged.Release();
+        }
+    }
+
+    internal static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => new(session, bytes);
+
+    private static Reply Finish(ref Call call, BulkWait wait)
+    {
+        if (!wait.TryFinish(ref call, out Reply reply))
+            return reply;
+        BulkTransfer transfer = wait.Transfer!;
+        call.Session.LastSeen = Math.Max(call.Session.LastSeen, wait.LastSeen);
+        Answer(ref call, 4, transfer.Staged.Length, wait.Total, wait.Version ?? transfer.Version, transfer.Crc);
+        return wait.Drop(Reply.Sent);
+    }
+
+    // The value is copied behind a gap, as what stands before it in the reply is known only then.
+    private static Reply RunInline(ref Call call, in GetTerms terms)
+    {
+        var look = new PartLook(in terms);
+        for (bool isAgain = false; ; isAgain = true)
+        {
+            long room = call.Out.Limit - call.Out.Position - HeadBytes;
+            if (room > 0)
+                look.CopyTo(call.Out.Position + HeadBytes, room);
+            if (!TryLook(ref call, ref look, isAgain, out Reply failed))
+                return failed;
+            if (look.IsCopied)
+                break;
+            call.Out.Room(look.Count + HeadBytes + RespWriter.Slack);
+        }
+
+        byte* value = call.Out.Position + HeadBytes;
+        var bytes = new ReadOnlySpan<byte>(value, look.Count);
+        ulong version = look.Version ?? ValueDigest.Of(bytes);
+        if (terms.Version is { } wanted && wanted != version)
+            return BulkCommands.FailVersion(ref call);
+        Answer(ref call, 5, look.Count, look.Total, version, Crc32C.Of(bytes));
+        call.Out.Bulk("value"u8);
+        byte* at = RespWriter.BulkHeader(call.Out.Position, look.Count);
+        Buffer.MemoryCopy(value, at, look.Count, look.Count);
+        call.Out.Position = RespWriter.EndLine(at + look.Count);
+        return Reply.Sent;
+    }
+
+    private static bool TryLook(ref Call call, ref PartLook look, bool isAgain, out Reply failed)
+    {
+        KeyRef key = call.Key;
+        bool exists = call.Session.Read(in key, ref look, isAgain) == Outcome.Done;
+        failed = !exists ? call.Null() : look.Kind != RecordKind.String ? call.Fail(Fault.WrongType) : Reply.Sent;
+        return exists && look.Kind == RecordKind.String;
+    }
+
+    private static void Answer(ref Call call, int fields, long length, long total, ulong version, uint crc)
+    {
+        call.Out.Map(fields);
+        call.Out.Bulk("len"u8);
+        call.Out.Int(length);
+        call.Out.Bulk("total"u8);
+        call.Out.Int(total);
+        BulkVersion.Write(ref call, version);
+        call.Out.Bulk("crc"u8);
+        call.Out.Int(crc);
+    }
+}

@@ -1,0 +1,82 @@
+using System.Text;
+using Garnet.Bulk;
+using Garnet.Client;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Bulk;
+
+/// <summary>The client library, which carries bytes in two ways and has to look the same in both.</summary>
+[Parallelizable] // a server of its own
+[TestFixture("local")]
+[TestFixture("inline")]
+public sealed class BulkClientTests(string provider)
+{
+    private const int Size = 3 << 20;
+    private ServerProcess _server = null!;
+
+    [OneTimeSetUp]
+    public void There_is_a_server()
+    {
+        if (provider == "local" && !BulkLibrary.IsAvailable)
+            Assert.Ignore(BulkLibrary.WhyNot);
+        _server = ServerProcess.TryStartOurs("--requirepass secret")!;
+        if (_server is null)
+            Assert.Ignore("our server is not built");
+    }
+
+    [OneTimeTearDown]
+    public void Stop() => _server?.Dispose();
+
+    [Test]
+    public async Task A_value_goes_and_comes_whole_and_in_part()
+    {
+        await using BulkClient client = await Connect();
+        Assert.That((client.Provider, client.Reaches), Is.EqualTo((provider, provider == "local")));
+        using BulkBuffer from = await client.AllocateAsync(Size), into = await client.RegisterAsync(new byte[Size]);
+        new Random(1).NextBytes(from.Memory.Span);
+        foreach (int bytes in (int[])[0, 1, 1000, 70_000, Size - 9])
+        {
+            BulkStored? stored = await client.PutAsync("k", from, 9, bytes);
+            into.Memory.Span.Clear();
+            BulkFetched? got = await client.GetAsync("k", into, 3, Size - 3);
+            Assert.That(got, Is.EqualTo(new BulkFetched(bytes, bytes, stored!.Value.Version, stored.Value.Crc)), $"{bytes}");
+            Assert.That(into.Memory.Span.Slice(3, bytes).SequenceEqual(from.Memory.Span.Slice(9, bytes)), Is.True, $"{bytes}");
+            Assert.That(into.Memory.Span[(3 + bytes)..].IndexOfAnyExcept((byte)0), Is.LessThan(0), $"nothing behind {bytes}");
+        }
+
+        into.Memory.Span.Clear();
+        BulkFetched? part = await client.GetAsync("k", into, 0, 100_000, new BulkGetOptions { From = 5, Length = 90_000 });
+        Assert.That((part?.Length, part?.Total), Is.EqualTo((90_000, (long)Size - 9)));
+        Assert.That(into.Memory.Span[..90_000].SequenceEqual(from.Memory.Span.Slice(14, 90_000)), Is.True);
+        Assert.That(await client.GetAsync("none", into, 0, 10), Is.Null);
+    }
+
+    [Test]
+    public async Task Conditions_and_refusals_are_told()
+    {
+        await using BulkClient client = await Connect();
+        using BulkBuffer buffer = await client.AllocateAsync(1000);
+        Encoding.ASCII.GetBytes("123456789").CopyTo(buffer.Memory);
+        BulkStored? stored = await client.PutAsync("c", buffer, 0, 9, new BulkPutOptions { Crc = 0xE3069283, Expiry = TimeSpan.FromHours(1) });
+        Assert.That(stored?.Crc, Is.EqualTo(0xE3069283));
+        Assert.That(await client.PutAsync("c", buffer, 0, 1, new BulkPutOptions { IfAbsent = true }), Is.Null);
+        Assert.That(await client.PutAsync("none", buffer, 0, 1, new BulkPutOptions { IfPresent = true }), Is.Null);
+        BulkStored? changed = await client.PutAsync("c", buffer, 0, 3, new BulkPutOptions { At = 6, IfVersion = stored?.Version });
+        Assert.That(changed?.Version, Is.Not.EqualTo(stored?.Version));
+        var refused = Assert.ThrowsAsync<BulkRefusedException>(() =>
+            client.GetAsync("c", buffer, 0, 9, new BulkGetOptions { IfVersion = stored?.Version }));
+        Assert.That(refused!.Code, Is.EqualTo("BULKVER"));
+        Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.PutAsync("c", buffer, 990, 11));
+        Assert.That((await client.GetAsync("c", buffer, 0, 9))?.Version, Is.EqualTo(changed?.Version), "it goes on");
+        Assert.That(Encoding.ASCII.GetString(buffer.Memory.Span[..9]), Is.EqualTo("123456123"));
+        await client.ReleaseAsync(buffer);
+    }
+
+    [Test]
+    public void Whoever_may_not_come_is_told_so() => Assert.That(
+        Assert.ThrowsAsync<BulkRefusedException>(() => BulkClient.ConnectAsync(_server.Address, new BulkClientOptions { Password = "other" }))!.Code,
+        Is.EqualTo("WRONGPASS"));
+
+    private Task<BulkClient> Connect() =>
+        BulkClient.ConnectAsync(_server.Address, new BulkClientOptions { Providers = [provider], Password = "secret" });
+}
