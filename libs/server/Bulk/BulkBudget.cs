@@ -7,7 +7,7 @@ namespace Garnet.Server.Bulk;
 internal sealed class BulkBudget(BulkSettings settings)
 {
     private readonly Lock _gate = new();
-    private readonly List<Action> _waiting = [];
+    private readonly HashSet<Action> _waiting = [];
     private long _operations;
 
     /// <summary>Bytes on their way.</summary>
@@ -50,6 +50,13 @@ internal sealed class BulkBudget(BulkSettings settings)
             Bytes += bytes;
             return true;
         }
+    }
+
+    /// <summary>The waiter does not wait any more.</summary>
+    internal void Forget(Action waiter)
+    {
+        lock (_gate)
+            _waiting.Remove(waiter);
     }
 
     /// <summary>The transfer has ended and its memory is free.</summary>

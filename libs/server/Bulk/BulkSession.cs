@@ -94,6 +94,9 @@ internal sealed class BulkSession
     /// </summary>
     internal bool TryTake(long bytes, Action? waiter) => _home.Budget.TryTake(_share, bytes, waiter);
 
+    /// <summary>Nobody waits by that name any more.</summary>
+    internal void Forget(Action waiter) => _home.Budget.Forget(waiter);
+
     /// <summary>Memory of a transfer is free.</summary>
     internal void Give(long bytes) => _home.Budget.Give(_share, bytes);
 
@@ -158,6 +161,8 @@ internal sealed class BulkSession
     private bool Drain()
     {
         bool isAtRest = _endpoint is null || _endpoint.Close(BulkSessions.CloseLimit) == BulkStatus.Ok;
+        if (isAtRest)
+            _peer?.Dispose(); // it keeps the endpoint's descriptors and mapped memory
         _home.Closed(this, isAtRest);
         return isAtRest;
     }

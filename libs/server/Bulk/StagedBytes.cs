@@ -14,12 +14,16 @@ internal sealed unsafe class StagedBytes : MemoryManager<byte>
 {
     private readonly NativeBuffer _own = new();
     private readonly BulkSession _session;
+    private readonly Store? _countedBy;
     private int _holders = 1;
 
-    /// <summary>Memory of their own, for which the session has room.</summary>
-    internal StagedBytes(BulkSession session, int length)
+    /// <summary>Memory of their own, for which the session has room; what is to become a value counts as memory of the store.</summary>
+    /// <exception cref="OutOfMemoryException">There is not so much.</exception>
+    internal StagedBytes(BulkSession session, Store? countedBy, int length)
     {
-        (_session, Length) = (session, length);
+        (_session, _countedBy, Length) = (session, countedBy, length);
+        if (countedBy?.TryTakeBeside(length) == false)
+            throw new OutOfMemoryException();
         _own.Grow(Math.Max(length, 1), keep: 0);
         Bytes = _own.Bytes;
     }
@@ -68,5 +72,6 @@ internal sealed unsafe class StagedBytes : MemoryManager<byte>
     {
         Value?.Dispose();
         _own.Dispose();
+        _countedBy?.GiveBeside(Length);
     }
 }

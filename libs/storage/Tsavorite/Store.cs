@@ -212,6 +212,12 @@ public sealed unsafe class Store : IDisposable
     /// </summary>
     public void SetMemoryLimit(long bytes) => Arena.SetLimit(bytes);
 
+    /// <summary>Counts memory that somebody has beside the store, for values on their way; false if the limit leaves no room for it.</summary>
+    public bool TryTakeBeside(long bytes) => Arena.Take(bytes, Claim.Limited);
+
+    /// <summary>That memory is free again.</summary>
+    public void GiveBeside(long bytes) => Arena.Give(bytes);
+
     /// <summary>Changes the eviction policy.</summary>
     public void SetPolicy(EvictionPolicy policy)
     {

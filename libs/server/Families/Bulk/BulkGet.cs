@@ -82,7 +82,8 @@ internal readonly unsafe struct BulkGet : ICommand
         }
     }
 
-    internal static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => new(session, bytes);
+    // Like the bytes of a reply it counts in the budget, and not as memory of the store: who reads evicts nobody.
+    internal static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => new(session, countedBy: null, bytes);
 
     private static Reply Finish(ref Call call, BulkWait wait)
     {

@@ -9,7 +9,7 @@ namespace Garnet.Server.Families.Bulk;
 /// <summary>BULK.HELLO: agrees on what carries the bytes, the first of the client's carriers that can be had.</summary>
 internal readonly struct BulkHello : ICommand
 {
-    private const int AddressBytesMax = 4096;
+    private const int AddressBytesMax = 4096, NamesBytesMax = 256;
 
     public static CommandSpec Spec => BulkCommands.Spec("BULK.HELLO", -2, CommandFlags.None,
         "1 [PROVIDERS provider[,provider ...]] [ADDR address]", "Begins a session for values that go beside the connection.");
@@ -28,7 +28,7 @@ internal readonly struct BulkHello : ICommand
         {
             if (i + 1 == call.Count)
                 return call.Fail(Fault.Syntax);
-            if (call.Is(i, "PROVIDERS"u8))
+            if (call.Is(i, "PROVIDERS"u8) && call[i + 1].Length <= NamesBytesMax)
                 wanted = call.Text(i + 1).Split(',');
             else if (call.Is(i, "ADDR"u8) && call[i + 1].Length <= AddressBytesMax)
                 address = call[i + 1].ToArray();

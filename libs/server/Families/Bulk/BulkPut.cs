@@ -78,7 +78,8 @@ internal readonly unsafe struct BulkPut : ICommand
         return reply;
     }
 
-    private static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => new(session, bytes);
+    private static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => call.Session.Room.Demand(bytes)
+        ? new StagedBytes(session, call.Server.Store, bytes) : throw new OutOfMemoryException();
 
     internal static StagedBytes InRecord(ref Call call, BulkSession session, int bytes) => Staged(ref call, session, bytes, expires: false);
 
@@ -90,7 +91,7 @@ internal readonly unsafe struct BulkPut : ICommand
     {
         KeyRef key = call.Key;
         return StagedValue.TryBegin(call.Session, in key, bytes, expires) is { } value
-            ? new StagedBytes(session, value) : new StagedBytes(session, bytes);
+            ? new StagedBytes(session, value) : Apart(ref call, session, bytes);
     }
 
     private static Reply Finish(ref Call call, in PutTerms terms, BulkWait wait)

@@ -2,6 +2,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Tsavorite;
 
 namespace Garnet.Server.Families.Bulk;
 
@@ -18,6 +19,7 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
     internal delegate StagedBytes MemoryFor(ref Call call, BulkSession session, int bytes);
 
     private volatile bool _isWoken;
+    private BulkSession? _asked; // for room
 
     /// <summary>The transfer; null while there is no room for one.</summary>
     internal BulkTransfer? Transfer { get; private set; }
@@ -43,9 +45,11 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
     {
         staged = null!;
         reply = Reply.Sent;
-        if (!session.TryTake(bytes, Wake))
+        bool mayWait = call.NowMs < DeadlineMs;
+        _asked = session;
+        if (!session.TryTake(bytes, mayWait ? Wake : null))
         {
-            reply = call.NowMs < DeadlineMs ? PutOff() : Drop(call.FailBytes("BULKBUSY too much is on its way: try again"u8));
+            reply = mayWait ? PutOff() : Drop(call.FailBytes("BULKBUSY too much is on its way: try again"u8));
             return false;
         }
 
@@ -53,6 +57,11 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
         {
             staged = stage(ref call, session, bytes);
             return true;
+        }
+        catch (RoomMissException)
+        {
+            session.Give(bytes); // it is put off until there is room, and asks again
+            throw;
         }
         catch (OutOfMemoryException)
         {
@@ -112,6 +121,7 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
 
     internal override void Abandon(Connection client)
     {
+        _asked?.Forget(Wake);
         Transfer?.GiveUp();
         Transfer = null;
     }

@@ -25,6 +25,8 @@ internal readonly struct BulkOpen : ICommand
             return wait.Drop(call.Fail(Fault.ValueOutOfRange));
         if (length > (ulong)call.Server.ClientLimits.Requests.BulkBytesMax || length > Store.ValueBytesMax)
             return wait.Drop(call.Fail(Fault.StringTooLong));
+        if (call[1].Length > Store.KeyBytesMax)
+            return wait.Drop(call.Fail(Fault.KeyTooLong));
         bool expires = call.Count == 4 && call.Is(3, "PX"u8); // where the bytes are to lie depends on it
         if (call.Count > 3 && !expires)
             return wait.Drop(call.Fail(Fault.Syntax));
