@@ -150,9 +150,9 @@ internal sealed class EndpointTests
         {
             sizeof(NativeEndpointConfig), sizeof(NativeRegionConfig), sizeof(RemoteRegion), sizeof(NativeLocal), sizeof(RemoteRange), sizeof(NativeTransfer),
             sizeof(NativeCompletion), sizeof(NativeRingHeader), sizeof(NativeRing), sizeof(NativeProviderFact), sizeof(NativeFigures), sizeof(NativeLoopFault),
-            sizeof(NativeSegmentConfig),
+            sizeof(NativeSegmentConfig), sizeof(NativePinConfig), sizeof(NativePins),
         },
-        Is.EqualTo(new[] { 56, 24, 24, 24, 40, 56, 64, 192, 24, 256, 64, 40, 16 }));
+        Is.EqualTo(new[] { 56, 40, 24, 24, 40, 56, 64, 192, 24, 256, 72, 40, 16, 24, 56 }));
 
     [Test]
     public void Names_of_regions_are_texts_and_back()

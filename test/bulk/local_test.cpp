@@ -2,13 +2,21 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <thread>
 
 #include "../../libs/native/bulk/src/local_wire.h"
 #include "harness.h"
@@ -82,29 +90,36 @@ struct Forger {
     const int socket = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
     LocalHello hello{};
     if (recv(socket, &hello, sizeof hello, 0) != sizeof hello) return;
-    iovec part{&welcome, sizeof welcome};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    iovec part{&welcome, said};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int) * kDescriptorsMost)] = {};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     message.msg_control = space;
-    message.msg_controllen = sizeof space;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptors);
     cmsghdr* head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int));
-    const int number = table.get();
-    memcpy(CMSG_DATA(head), &number, sizeof number);
+    head->cmsg_len = CMSG_LEN(sizeof(int) * descriptors);
+    const std::vector<int> numbers(descriptors, table.get());
+    memcpy(CMSG_DATA(head), numbers.data(), sizeof(int) * descriptors);
     sendmsg(socket, &message, MSG_NOSIGNAL);
     char end;
     [[maybe_unused]] ssize_t got = recv(socket, &end, 1, 0);  // until the other side has looked
   }
 
+  static constexpr size_t kDescriptorsMost = 253;  // that the kernel lets one message carry
   std::string name;
   Descriptor listener, table;
   uint64_t word = 4711;
   LocalWelcome welcome{};
+  size_t said = sizeof welcome, descriptors = 1;
 };
+
+size_t descriptors_now() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
 
 }  // namespace
 
@@ -170,7 +185,7 @@ LOCAL_TEST(Whoever_lies_about_a_segment_gets_errors) {
   Forger forger;
   LocalTable* const table = forger.sealed_table();
   const Descriptor sealed(memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING)), loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  CHECK(ftruncate(sealed.get(), 8192) == 0 && ftruncate(loose.get(), 8192) == 0 && fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  CHECK(posix_fallocate(sealed.get(), 0, 8192) == 0 && posix_fallocate(loose.get(), 0, 8192) == 0 && fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
   const pid_t child = forger.answer_in_child();
   CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
   Memory to(8192, 1);
@@ -205,6 +220,119 @@ LOCAL_TEST(Whoever_lies_about_a_segment_gets_errors) {
   CHECK(waitpid(child, nullptr, 0) == child);
 }
 
+// What it is not asked for comes along all the same, with any message: it would be kept for ever.
+LOCAL_TEST(Descriptors_that_a_process_sends_unasked_are_closed) {
+  const Opened own("local");
+  Forger forger;
+  bk_peer peer = 0;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  for (const auto& [said, descriptors] : {std::pair<size_t, size_t>{0, 1}, {1, 1}, {sizeof(LocalWelcome), 2}, {sizeof(LocalWelcome), 3}, {0, Forger::kDescriptorsMost}}) {
+    forger.said = said;
+    forger.descriptors = descriptors;
+    const size_t before = descriptors_now();
+    CHECK(forger.meet(own, &peer) != BK_OK);
+    CHECK(descriptors_now() == before);
+  }
+}
+
+// Whoever maps one pays for its pages: those of a file that has none yet, or of a kind that can be taken away under him, are left where they are.
+LOCAL_TEST(A_segment_whose_pages_are_not_there_is_not_mapped) {
+  constexpr uint64_t kBytes = 64 << 20, kOffset = 2 << 20;
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  LocalTable* const table = forger.sealed_table();
+  Memory to(4096, 1);
+  uint64_t key = 5;
+  for (const uint32_t kind : {0u, static_cast<uint32_t>(MFD_HUGETLB)}) {
+    const Descriptor file(memfd_create("sparse", MFD_CLOEXEC | MFD_ALLOW_SEALING | kind));
+    const bool is_there = file.get() >= 0 && ftruncate(file.get(), kBytes) == 0 && (kind == 0 || posix_fallocate(file.get(), 0, kOffset * 2) == 0);
+    if (!is_there) {
+      printf("  huge pages: skipped, there are none (vm.nr_hugepages)\n");
+      continue;
+    }
+    CHECK(fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+    struct stat before {}, behind {};
+    CHECK(fstat(file.get(), &before) == 0);
+    const pid_t child = forger.answer_in_child();
+    CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
+    LocalRow& row = table->rows[5];
+    row.segment = file.get();
+    row.segment_offset = kind == 0 ? 0 : kOffset;
+    row.base = 8;
+    row.bytes = kind == 0 ? kBytes : kOffset;
+    row.access = BK_REMOTE_READ;
+    row.key = key += 1024;
+    CHECK_IS(BK_OK, simple(own, peer, false, to.at(), {0, UINT64_MAX, key}, 0, 4096));
+    CHECK_IS(BK_E_KEY, own.take().status);
+    CHECK(fstat(file.get(), &behind) == 0 && behind.st_blocks == before.st_blocks);
+    CHECK_IS(BK_OK, bk_peer_drop(own, peer, kLong));
+    CHECK(waitpid(child, nullptr, 0) == child);
+  }
+  munmap(table, sizeof(LocalTable));
+}
+
+// A connection that cannot be taken stays where it is: whoever asks for it again and again has a core for himself.
+LOCAL_TEST(Whoever_has_no_descriptors_left_waits_for_some) {
+  constexpr uint64_t kWatched = 300 * kMs, kMayCost = 60 * kMs;
+  const Opened target("local", BK_EXPOSES), own("local");
+  sockaddr_un address;
+  const socklen_t length = address_of(target.address(), address);
+  Descriptor stranger(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  rlimit usual{};
+  CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  const rlimit none{static_cast<rlim_t>(stranger.get()) + 1, usual.rlim_max};
+  CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  CHECK(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+  const auto cost = [] {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<uint64_t>(used.tv_sec) * 1000 * kMs + static_cast<uint64_t>(used.tv_nsec);
+  };
+  const uint64_t before = cost();
+  CHECK_IS(BK_E_TIMEOUT, bk_wait(own, kWatched));
+  CHECK(cost() - before < kMayCost);
+  CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  stranger = Descriptor();
+  own.meet(target.address());
+}
+
+// A process has signals: what they interrupt goes on.
+LOCAL_TEST(Signals_do_not_end_what_they_interrupt) {
+  const Opened target("local", BK_EXPOSES), own("local");
+  Memory memory(4096, 1), to(4096, 2);
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
+  bk_region region = 0;
+  bk_region_name name{};
+  CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+  const bk_peer peer = own.meet(target.address());
+  struct sigaction heard {}, before {};
+  heard.sa_handler = [](int) {};
+  CHECK(sigaction(SIGALRM, &heard, &before) == 0);
+  std::vector<pid_t> threads;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) threads.push_back(std::stoi(thread.path().filename()));
+  std::atomic<bool> is_over = false;
+  std::thread alarms([&] {
+    while (!is_over)
+      for (const pid_t thread : threads) syscall(SYS_tgkill, getpid(), thread, SIGALRM);
+  });
+  for (int round = 0; round < 2000; ++round) {
+    CHECK_IS(BK_OK, simple(own, peer, false, to.at(), name, 0, 4096));
+    CHECK_IS(BK_OK, own.take().status);
+  }
+  for (int round = 0; round < 20; ++round) {
+    CHECK_IS(BK_OK, bk_peer_drop(own, own.meet(target.address()), kLong));
+    bk_segment segment = 0;
+    void* at = nullptr;
+    const bk_segment_config whole{sizeof whole, 0, 8 << 20};
+    CHECK_IS(BK_OK, bk_segment_open(&whole, &segment, &at));
+    CHECK_IS(BK_OK, bk_segment_close(segment));
+  }
+  is_over = true;
+  alarms.join();
+  CHECK(sigaction(SIGALRM, &before, nullptr) == 0);
+}
+
 LOCAL_TEST(A_segment_is_closed_behind_its_regions) {
   bk_segment segment = 0;
   void* at = nullptr;
@@ -215,7 +343,7 @@ LOCAL_TEST(A_segment_is_closed_behind_its_regions) {
   Memory bytes(50'001, 1), read(50'001, 2);
   for (int round = 0; round < 200; ++round) {  // more than are kept mapped
     memset(at, 0, 100'000);
-    bk_region_config config{sizeof config, BK_REMOTE_READ | BK_REMOTE_WRITE, static_cast<char*>(at) + 4099, 50'001};
+    bk_region_config config{sizeof config, BK_REMOTE_READ | BK_REMOTE_WRITE, static_cast<char*>(at) + 4099, 50'001, nullptr, 0};
     bk_region region = 0;
     bk_region_name name{};
     CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
@@ -233,6 +361,8 @@ LOCAL_TEST(A_segment_is_closed_behind_its_regions) {
   CHECK_IS(BK_E_HANDLE, bk_segment_close(segment));
   whole.bytes = UINT64_MAX;
   CHECK_IS(BK_E_INVAL, bk_segment_open(&whole, &segment, &at));
+  whole.bytes = uint64_t{1} << 50;
+  CHECK_IS(BK_E_NOMEM, bk_segment_open(&whole, &segment, &at));
 }
 
 LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
@@ -248,7 +378,7 @@ LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
 LOCAL_TEST(A_region_closes_behind_whoever_copies_in_it_and_behind_his_end) {
   const Opened target("local", BK_EXPOSES);
   Memory memory(4096, 1);
-  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
   for (const bool ends : {false, true}) {
     bk_region region = 0;
     bk_region_name name{};
@@ -288,7 +418,7 @@ LOCAL_TEST(A_region_closes_behind_whoever_copies_in_it_and_behind_his_end) {
 LOCAL_TEST(Strangers_are_shown_out_and_harm_nobody) {
   const Opened target("local", BK_EXPOSES), own("local");
   Memory memory(4096, 1), to(4096, 2);
-  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
   bk_region region = 0;
   bk_region_name name{};
   CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));

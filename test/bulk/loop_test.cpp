@@ -15,7 +15,7 @@ constexpr uint64_t kPiece = 64 * 1024;
 struct Pair {
   explicit Pair(uint64_t bytes = 4 * kPiece, uint32_t ring = 0, uint32_t access = BK_REMOTE_READ | BK_REMOTE_WRITE)
       : memory(bytes, 1), other("loop", BK_EXPOSES), own("loop", BK_VIRTUAL_CLOCK, ring) {
-    bk_region_config config{sizeof config, access, memory.at(), bytes};
+    bk_region_config config{sizeof config, access, memory.at(), bytes, nullptr, 0};
     CHECK_IS(BK_OK, bk_region_open(other, &config, &region, &name));
     peer = own.meet(other.address());
   }
@@ -67,7 +67,7 @@ LOOP_TEST(What_was_never_a_handle_or_is_none_any_more_is_refused) {
   const Pair pair;
   Memory to(kPiece, 2);
   bk_region own = 0;
-  bk_region_config config{sizeof config, 0, to.at(), kPiece};
+  bk_region_config config{sizeof config, 0, to.at(), kPiece, nullptr, 0};
   CHECK_IS(BK_OK, bk_region_open(pair.own, &config, &own, nullptr));
   CHECK_IS(BK_OK, bk_region_close(pair.own, own, 0));
   CHECK_IS(BK_E_HANDLE, bk_region_close(pair.own, own, 0));
@@ -97,6 +97,10 @@ LOOP_TEST(Arguments_that_can_never_be_right_are_named) {
   config.ring_entries = 3;
   CHECK_IS(BK_E_INVAL, bk_endpoint_open(&config, &endpoint));
   config.ring_entries = 0;
+  config.bind = "somewhere";
+  config.bind_bytes = uint64_t{1} << 63;
+  CHECK_IS(BK_E_INVAL, bk_endpoint_open(&config, &endpoint));
+  config.bind_bytes = 0;
   config.flags = 0x80000000;
   CHECK_IS(BK_E_INVAL, bk_endpoint_open(&config, &endpoint));
 
@@ -123,7 +127,7 @@ LOOP_TEST(Arguments_that_can_never_be_right_are_named) {
   CHECK_IS(BK_E_INVAL, bk_read(pair.own, &transfer, nullptr));
   CHECK_IS(BK_E_RANGE, pair.read(to.at(), 4 * kPiece - 9, 10));
   CHECK_IS(BK_E_RANGE, pair.read(to.at(), UINT64_MAX - 4, 10));
-  bk_region_config nothing{sizeof nothing, 0, to.at(), 0};
+  bk_region_config nothing{sizeof nothing, 0, to.at(), 0, nullptr, 0};
   bk_region region = 0;
   CHECK_IS(BK_E_INVAL, bk_region_open(pair.own, &nothing, &region, nullptr));
   CHECK_IS(BK_E_INVAL, bk_peer_add(pair.own, "nonsense", 8, 0, &region));
@@ -175,11 +179,11 @@ LOOP_TEST(An_endpoint_that_exposes_nothing_never_does) {
   bk_region region = 0;
   bk_region_name name{};
   for (const uint32_t access : {1u, 2u, 3u}) {
-    bk_region_config config{sizeof config, access, secret.at(), kPiece};
+    bk_region_config config{sizeof config, access, secret.at(), kPiece, nullptr, 0};
     CHECK_IS(BK_E_DENIED, bk_region_open(pair.own, &config, &region, &name));
   }
   // A region of its own memory, without rights for others, has no key, and none that others invent opens it.
-  bk_region_config config{sizeof config, 0, secret.at(), kPiece};
+  bk_region_config config{sizeof config, 0, secret.at(), kPiece, nullptr, 0};
   CHECK_IS(BK_OK, bk_region_open(pair.own, &config, &region, &name));
   CHECK(name.key == 0);
   const Opened attacker("loop");
@@ -220,7 +224,7 @@ LOOP_TEST(An_own_region_must_hold_all_of_what_is_named_of_it) {
   const Pair pair;
   Memory to(kPiece + 1, 2);
   bk_region own = 0;
-  bk_region_config config{sizeof config, 0, to.at(), kPiece};
+  bk_region_config config{sizeof config, 0, to.at(), kPiece, nullptr, 0};
   CHECK_IS(BK_OK, bk_region_open(pair.own, &config, &own, nullptr));
   const bk_remote there{pair.name, 0, 10};
   bk_local here{to.at(kPiece - 10), 10, own};
@@ -237,7 +241,7 @@ LOOP_TEST(A_region_in_use_by_own_transfers_closes_behind_them) {
   const Pair pair;
   Memory to(kPiece, 2);
   bk_region own = 0;
-  bk_region_config config{sizeof config, 0, to.at(), kPiece};
+  bk_region_config config{sizeof config, 0, to.at(), kPiece, nullptr, 0};
   CHECK_IS(BK_OK, bk_region_open(pair.own, &config, &own, nullptr));
   pair.script(BK_LOOP_DELAY, 0, 5 * kMs);
   const bk_local here{to.at(), 10, own};
@@ -282,7 +286,7 @@ LOOP_TEST(A_late_transfer_poisons_its_endpoint_and_gives_its_memory_back_only_at
   pair.own.check_nothing();
   CHECK(figures_of(pair.own).state == 1);
   CHECK_IS(BK_E_POISONED, pair.read(queued.at(), 0, 1));
-  bk_region_config config{sizeof config, 0, late.at(), kPiece};
+  bk_region_config config{sizeof config, 0, late.at(), kPiece, nullptr, 0};
   bk_region region = 0;
   CHECK_IS(BK_E_POISONED, bk_region_open(pair.own, &config, &region, nullptr));
   CHECK_IS(BK_OK, bk_loop_advance(pair.own, 10 * kMs));
@@ -448,7 +452,7 @@ LOOP_TEST(Many_threads_at_once_lose_nothing) {
   const Opened other("loop", BK_EXPOSES), own("loop", 0, 64);
   bk_region region = 0;
   bk_region_name name{};
-  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4 * kPiece};
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4 * kPiece, nullptr, 0};
   CHECK_IS(BK_OK, bk_region_open(other, &config, &region, &name));
   const bk_peer peer = own.meet(other.address());
   std::vector<Memory> places(kThreads * kRounds, Memory(16, 0));
@@ -481,7 +485,7 @@ LOOP_TEST(Many_threads_at_once_lose_nothing) {
         if (round % 3 == 0) bk_cancel(own, op);
         if (round % 10 != 0) continue;
         bk_region extra = 0;
-        bk_region_config whole{sizeof whole, BK_REMOTE_READ, memory.at(), 100};
+        bk_region_config whole{sizeof whole, BK_REMOTE_READ, memory.at(), 100, nullptr, 0};
         CHECK_IS(BK_OK, bk_region_open(other, &whole, &extra, nullptr));
         CHECK_IS(BK_OK, bk_region_close(other, extra, kLong));
         CHECK_IS(BK_OK, bk_peer_drop(own, own.meet(other.address()), kLong));

@@ -6,6 +6,7 @@
 
 extern "C" uint32_t version_by_c(void);
 int run_target(const char* provider);
+std::string why_no_gpu();
 
 std::vector<Test>& all_tests() {
   static std::vector<Test> tests;
@@ -106,6 +107,12 @@ const std::vector<void*>& signals_at_start() {
 
 // 77: this machine has no such provider.
 static int judge(const char* provider) {
+  if (strcmp(provider, "stub") == 0) return 0;
+  if (strcmp(provider, "gpu") == 0) {
+    const std::string why_not = why_no_gpu();
+    if (!why_not.empty()) printf("gpu: skipped, %s\n", why_not.c_str());
+    return why_not.empty() ? 0 : 77;
+  }
   bk_provider_fact fact{};
   fact.size = sizeof fact;
   for (uint32_t at = 0; bk_provider_at(at, &fact) == BK_OK; ++at) {

@@ -19,6 +19,9 @@ namespace {
 constexpr uint32_t kBoth = BK_REMOTE_READ | BK_REMOTE_WRITE;
 constexpr uint64_t kMb = 1024 * 1024;
 
+// What does not end before something else happens. `verbs` is tested by software, in a machine that is emulated, where far less is enough.
+uint64_t long_bytes(std::string_view provider) { return provider == "verbs" ? 4 * kMb : 64 * kMb; }
+
 // bulk-test --target, and what it has said.
 class Target {
  public:
@@ -111,6 +114,7 @@ PROVIDER_TEST(Bytes_of_every_length_go_both_ways) {
   Memory to(kMost + 16, 2);
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{3}, uint64_t{4096}, uint64_t{65537}, kMb - 1, kMb + 1, 5 * kMb + 3, kMost}) {
     for (const uint64_t offset : {uint64_t{0}, uint64_t{5}}) {
+      if (offset == 0 && bytes > long_bytes(provider)) continue;  // once is enough there
       memset(to.at(), 0, bytes + 16);
       check_done(own, simple(own, peer, false, to.at(offset + 1), name, offset, bytes));
       CHECK(memcmp(to.at(offset + 1), theirs.held.data() + offset, bytes) == 0);
@@ -169,6 +173,11 @@ PROVIDER_TEST(What_is_not_allowed_does_not_happen_and_is_told) {
     Target target(provider);
     const Opened own(provider, 0, 0, 5'000 * kMs);
     bk_peer peer = own.meet(target.address);
+    // What is written there is read back, so that it is known to have come: it has to be readable.
+    if (attempt == 1 && strcmp(provider, "verbs") == 0) {
+      CHECK(target.ask("open 4096 2 1") == std::to_string(BK_E_UNSUPPORTED));
+      continue;
+    }
     bk_region_name name = target.open(4096, attempt == 0 ? 1u : attempt == 1 ? 2u : kBoth);
     const bk_region_name beside = target.open(4096, kBoth, 2);
     Memory own_bytes(4096, 9);
@@ -196,14 +205,15 @@ PROVIDER_TEST(What_is_not_allowed_does_not_happen_and_is_told) {
 
 // Not `shm`: its lock lies in the memory of the process that is killed, and whoever comes there next spins for ever (libfabric 1.17).
 PROVIDER_TEST(A_process_that_is_killed_in_the_middle_ends_its_transfers_only) {
+  const uint64_t long_one = long_bytes(provider);
   if (strcmp(provider, "shm") == 0) return;
   Target killed(provider), stays(provider);
   const Opened own(provider, 0, 0, 5'000 * kMs);
   const bk_peer gone = own.meet(killed.address), there = own.meet(stays.address);
-  const bk_region_name lost = killed.open(64 * kMb), kept = stays.open(kMb);
-  Memory to(64 * kMb, 2), other(kMb, 3);
+  const bk_region_name lost = killed.open(long_one), kept = stays.open(kMb);
+  Memory to(long_one, 2), other(kMb, 3);
   check_done(own, simple(own, gone, false, to.at(), lost, 0, kMb));
-  for (uint64_t at = 0; at < 32; ++at) CHECK_IS(BK_OK, simple(own, gone, false, to.at(), lost, 0, 64 * kMb, 1));
+  for (uint64_t at = 0; at < 32; ++at) CHECK_IS(BK_OK, simple(own, gone, false, to.at(), lost, 0, long_one, 1));
   killed.kill();
   int failed = 0;
   for (uint64_t at = 0; at < 32; ++at) failed += own.take().status != BK_OK;
@@ -213,13 +223,14 @@ PROVIDER_TEST(A_process_that_is_killed_in_the_middle_ends_its_transfers_only) {
 }
 
 PROVIDER_TEST(A_region_that_is_closed_in_the_middle_is_its_owners_again) {
+  const uint64_t long_one = long_bytes(provider);
   Target target(provider);
   const Opened own(provider, 0, 0, 5'000 * kMs);
   const bk_peer peer = own.meet(target.address);
-  const bk_region_name name = target.open(64 * kMb);
-  Memory from(64 * kMb, 5);
+  const bk_region_name name = target.open(long_one);
+  Memory from(long_one, 5);
   check_done(own, simple(own, peer, true, from.at(), name, 0, kMb));
-  for (uint64_t at = 0; at < 16; ++at) CHECK_IS(BK_OK, simple(own, peer, true, from.at(), name, 0, 64 * kMb, 1));
+  for (uint64_t at = 0; at < 16; ++at) CHECK_IS(BK_OK, simple(own, peer, true, from.at(), name, 0, long_one, 1));
   CHECK(target.ask("close 0") == "0");
   int failed = 0;
   for (uint64_t at = 0; at < 16; ++at) failed += own.take().status != BK_OK;
@@ -228,13 +239,14 @@ PROVIDER_TEST(A_region_that_is_closed_in_the_middle_is_its_owners_again) {
 }
 
 PROVIDER_TEST(A_large_transfer_can_be_cancelled) {
+  const uint64_t long_one = long_bytes(provider);
   Target target(provider);
   const Opened own(provider);
   const bk_peer peer = own.meet(target.address);
-  const bk_region_name name = target.open(64 * kMb);
-  Memory to(64 * kMb, 2);
+  const bk_region_name name = target.open(long_one);
+  Memory to(long_one, 2);
   bk_op op = 0;
-  for (uint64_t at = 0; at < 16; ++at) CHECK_IS(BK_OK, simple(own, peer, false, to.at(), name, 0, 64 * kMb, at, 0, &op));
+  for (uint64_t at = 0; at < 16; ++at) CHECK_IS(BK_OK, simple(own, peer, false, to.at(), name, 0, long_one, at, 0, &op));
   CHECK_IS(BK_OK, bk_cancel(own, op));
   int cancelled = 0;
   for (uint64_t at = 0; at < 16; ++at) {

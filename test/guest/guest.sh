@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A small machine that has what the one under it may lack: persistent memory (an NVDIMM, whose ext4 grants MAP_SYNC) and disks that lose writes (dm-flakey).
+# A small machine that has what the one under it may lack: persistent memory (an NVDIMM, whose ext4 grants MAP_SYNC), disks that lose writes (dm-flakey) and
+# RDMA by software (rdma_rxe, as verbs.sh sets it up).
 # QEMU emulates it; kernel, QEMU and tools are packages of the distribution, downloaded by apt-get and only unpacked, under artifacts/guest: nothing is installed.
 #   guest.sh build    makes it, once (a minute, 1 GB); says in its last line why it cannot
 #   guest.sh boot [--share NAME=DIR]... [--nvdimm FILE]... [--disk FILE]... [--forward PORT:PORT]...
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/../.."
 guest=$(realpath -m "${GUEST_DIR:-artifacts/guest}")
 machine_packages="qemu-system-x86"
 guest_packages="linux-image-amd64 busybox-static kmod ndctl e2fsprogs dmsetup libssl3 libstdc++6 zlib1g tzdata" # the last four for .NET
+guest_packages+=" iproute2 libfabric1 ibverbs-providers perftest" # RDMA devices of software
 first_modules="virtio_pci 9pnet_virtio 9p" # what the root needs
 modules="virtio_net virtio_blk ext4 nfit nd_pmem dm_mod dm_flakey"
 
@@ -41,7 +43,9 @@ kmod() {
 }
 
 build() {
-  [ ! -e "$guest/made" ] || return 0
+  # One that another state of this script has made is made anew.
+  local self; self=$(cksum <test/guest/guest.sh)
+  [ "$(cat "$guest/made" 2>/dev/null)" != "$self" ] || return 0
   [ "$(uname -sm)" = "Linux x86_64" ] || fail "it is made on Linux for x86-64 only"
   for tool in apt-get dpkg tar gzip; do command -v $tool >/dev/null || fail "$tool is not there"; done
   rm -rf "$guest"; mkdir -p "$guest/new"
@@ -53,10 +57,11 @@ build() {
   kmod depmod -b "$root" "$version"
   mkdir -p "$root"/{dev,proc,sys,tmp,mnt,run,root}
   echo root:x:0:0:root:/root:/bin/sh > "$root/etc/passwd"
+  echo "127.0.0.1 localhost guest" > "$root/etc/hosts"
   init > "$root/init"; chmod +x "$root/init"
   first "$root" "$version"
   rm -rf "$root/boot" "$root/usr/share"/{doc,man,locale}
-  mv "$guest/new"/* "$guest"; rmdir "$guest/new"; touch "$guest/made"
+  mv "$guest/new"/* "$guest"; rmdir "$guest/new"; echo "$self" >"$guest/made"
 }
 
 # The first file system: what mounts the root, and no more.
@@ -87,7 +92,7 @@ busybox mount -t proc proc /proc; busybox mount -t sysfs sys /sys; busybox mount
 for at in /tmp /mnt /run; do busybox mount -t tmpfs tmpfs \$at; done
 busybox --install -s /run; PATH=\$PATH:/run
 modprobe -a $modules
-ifconfig lo up; ifconfig eth0 10.0.2.15 up
+hostname guest; ifconfig lo up; ifconfig eth0 10.0.2.15 up
 for name in \$(sed -n 's/.* shares=\([^ ]*\).*/\1/p' /proc/cmdline | tr , ' '); do
   mkdir /mnt/\$name; mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 \$name /mnt/\$name
 done
@@ -128,5 +133,5 @@ boot() {
 case ${1:-} in
   build) build ;;
   boot) shift; boot "$@" ;;
-  *) sed -n '2,14p' "$0"; exit 2 ;;
+  *) sed -n '2,15p' "$0"; exit 2 ;;
 esac

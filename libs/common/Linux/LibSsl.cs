@@ -11,9 +11,11 @@ public static unsafe partial class LibSsl
     private const string Ssl = "libssl.so.3", Crypto = "libcrypto.so.3";
 
     public const int FiletypePem = 1;
-    public const int ControlMode = 33, ControlReadAhead = 41, ControlCacheSize = 42, ControlCacheMode = 44, ControlHostName = 55, ControlClearMode = 78;
+    public const int ControlMode = 33, ControlReadAhead = 41, ControlCacheSize = 42, ControlCacheMode = 44;
+    public const int ControlHostName = 55, ControlClearMode = 78;
     public const int ControlDhAuto = 118, ControlVersionMin = 123, ControlVersionMax = 124;
-    public const int ModePartialWrite = 1, ModeMovingBuffer = 2, ModeAutoRetry = 4, ModeReleaseBuffers = 0x10, CacheOff = 0, CacheServer = 2;
+    public const int ModePartialWrite = 1, ModeMovingBuffer = 2, ModeAutoRetry = 4, ModeReleaseBuffers = 0x10;
+    public const int CacheOff = 0, CacheServer = 2;
     public const int Tls10 = 0x301, Tls11 = 0x302, Tls12 = 0x303, Tls13 = 0x304;
     public const ulong OptionIgnoreUnexpectedEnd = 1 << 7, OptionNoTicket = 1 << 14, OptionNoCompression = 1 << 17;
     public const ulong OptionServersCiphers = 1 << 22, OptionNoRenegotiation = 1 << 30;

@@ -77,7 +77,8 @@ internal static unsafe class Audited
         for (long i = first; i < call.Count && names.Count < NamesMax; i += step)
         {
             string name = Shown(call[(int)i]);
-            // What is no setting may be a secret whose quotation marks were left out, and what begins a rule a password without the user's name.
+            // What is no setting may be a secret whose quotation marks were left out; what begins as a rule does, a password without the user's
+            // name.
             bool maybeSecret = step == 2 ? !call.Server.Table.TryFind(name, out _) : name is ['>' or '<' or '#' or '!', ..];
             names.Add(maybeSecret ? "?" : name);
         }

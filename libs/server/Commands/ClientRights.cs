@@ -87,7 +87,8 @@ internal static class ClientRights
 
     private static bool MustGo(Connection client) => client.User is { } user && (user.IsGone || HasLost(client, user.Rights));
 
-    // Each channel is looked at once for each change of the user's rights; what is subscribed to later was judged by those of then (commands.U1).
+    // Each channel is looked at once for each change of the user's rights; what is subscribed to later was judged by those of then
+    // (commands.U1).
     private static bool HasLost(Connection client, UserRights rights)
     {
         if (client.ListensBy == rights || client.Subscriptions is not { Count: > 0 } held)

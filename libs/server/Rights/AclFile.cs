@@ -10,7 +10,8 @@ internal static class AclFile
     /// <summary>Bytes of a file at most: 64 MiB, a few hundred thousand users.</summary>
     internal const long BytesMax = 64L << 20;
 
-    private const int ErrorsMax = 100, ErrorCharsMax = 4096; // lines that are told, and of a line: a file of this size may have a mistake every two bytes
+    // Lines that are told, and letters of each: a file of this size may have a mistake every two bytes.
+    private const int ErrorsMax = 100, ErrorCharsMax = 4096;
 
     /// <summary>The users of a text; what is wrong with it, in Redis's sentences, line by line: nothing if it is right.</summary>
     internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out List<string> errors)

@@ -3,11 +3,11 @@ using Garnet.Common;
 namespace Garnet.Server.Rights;
 
 /// <summary>
-/// What is done to the ACL file: one thing after the other, on threads that wait for nothing else. Whoever asks for what others have asked for and nobody has
-/// begun gets theirs, so that a thousand saves are two at most.
+/// What is done to the ACL file: one thing after the other, on threads that wait for nothing else. Whoever asks for what others have asked for
+/// and nobody has begun gets theirs, so that a thousand saves are two at most.
 ///
-/// rights.R4  What was read from the file takes the place of the users only if they have not changed since, nor been written: else a load that is slow would
-///     take back what was said and saved while it read.
+/// rights.R4  What was read from the file takes the place of the users only if they have not changed since, nor been written: else a load that
+///     is slow would take back what was said and saved while it read.
 /// </summary>
 internal sealed class AclFileQueue(Users users)
 {
@@ -74,7 +74,11 @@ internal sealed class AclFileQueue(Users users)
             if (errors.Count > 0)
                 throw new GarnetException(ExitKind.Configuration, path, string.Concat(errors), "Change the rules that it names");
             if (text.Length > AclFile.BytesMax)
-                throw new GarnetException(ExitKind.Configuration, path, $"it would have more than {AclFile.BytesMax} bytes, and not be read again", "Remove users or rules");
+            {
+                throw new GarnetException(
+                    ExitKind.Configuration, path, $"it would have more than {AclFile.BytesMax} bytes, and not be read again", "Remove users or rules");
+            }
+
             AclDisk.Write(path, text);
             return true;
         }

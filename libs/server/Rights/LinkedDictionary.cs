@@ -3,8 +3,8 @@ using System.Collections;
 namespace Garnet.Server.Rights;
 
 /// <summary>
-/// Values by name, listed in the order in which they were added. Removing one takes as long wherever it stands, which <see cref="OrderedDictionary{TKey, TValue}"/>
-/// does not offer: one command may remove a hundred thousand.
+/// Values by name, listed in the order in which they were added. Removing one takes as long wherever it stands, which
+/// <see cref="OrderedDictionary{TKey, TValue}"/> does not offer: one command may remove a hundred thousand.
 /// </summary>
 internal sealed class LinkedDictionary<TValue> : IEnumerable<KeyValuePair<string, TValue>>
 {

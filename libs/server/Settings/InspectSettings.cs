@@ -41,7 +41,8 @@ public sealed class InspectSettings
         Live = true)]
     public NotifyClasses NotifyClasses { get; set; } = NotifyClasses.None;
 
-    [Setting("tracking-table-max-keys", "Keys remembered for client-side caching, fewer where their names take more than 128 bytes on the mean; 0 for no limit.",
+    [Setting("tracking-table-max-keys",
+        "Keys remembered for client-side caching, fewer where their names take more than 128 bytes on the mean; 0 for no limit.",
         Unit = SettingUnit.Count, Min = 0, Live = true)]
     public long TrackedKeysMax { get; set; } = 1_000_000;
 

@@ -130,7 +130,8 @@ internal sealed class AwaitedTlsStream : LinkStream
         }
     }
 
-    // Whoever is refused by his certificate has done his part of the handshake, and sends: the alert that says why has come by then, and lies in the socket.
+    // Whoever is refused by his certificate has done his part of the handshake, and sends: the alert that says why has come by then, and lies
+    // in the socket.
     private void HearRefusal()
     {
         try

@@ -89,7 +89,8 @@ internal sealed unsafe class TlsContext : IDisposable
     {
         int mode = LibSsl.ModePartialWrite | LibSsl.ModeMovingBuffer | LibSsl.ModeReleaseBuffers; // who is idle holds no buffers
         _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlMode, mode, null);
-        // A read ends with the bytes that are there, whether data was among them or not: a peer that sends nothing but new keys keeps nobody (tls.T5).
+        // A read ends with the bytes that are there, whether data was among them or not: a peer that sends nothing but new keys keeps nobody
+        // (tls.T5).
         _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlClearMode, LibSsl.ModeAutoRetry, null);
         // Else a record costs two calls of the kernel: for its head, and for its body.
         _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlReadAhead, 1, null);

@@ -10,14 +10,14 @@ namespace Garnet.Server.Tracking;
 /// tracking.T1  A key is remembered before it is read: a change after that is told after the reply to the read, since messages of
 ///     other reactors arrive in a later round. So nobody keeps a stale value.
 /// tracking.T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
-/// tracking.T3  There are never many more keys than tracking-table-max-keys, nor do their names take much more than <see cref="NameBytes"/> for each
-///     of so many: some key is told as if it had changed.
+/// tracking.T3  There are never many more keys than tracking-table-max-keys, nor do their names take much more than <see cref="NameBytes"/>
+///     for each of so many: some key is told as if it had changed.
 /// </summary>
 internal sealed class Tracker(ServerCore server, Listeners trackers)
 {
     /// <summary>
-    /// Bytes of a key's name for which the table has room: longer than names are as a rule. A name may have up to half a GiB, also of a key that is
-    /// not there.
+    /// Bytes of a key's name for which the table has room: longer than names are as a rule. A name may have up to half a GiB, also of a key
+    /// that is not there.
     /// </summary>
     private const int NameBytes = 128;
 
@@ -71,7 +71,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     /// <summary>Remembers a key that the client is about to read (tracking.T1).</summary>
     internal void Remember(Connection client, ReadOnlySpan<byte> key) => _keys.Add(key, client.Id);
 
-    /// <summary>Sees that there are not too many keys (tracking.T3): a long one goes at once, so that it takes nobody else's place.</summary>
+    /// <summary>Sees that there are not too many keys (tracking.T3): a long one goes at once, and takes nobody else's place.</summary>
     internal void Trim(Worker from, ReadOnlySpan<byte> remembered)
     {
         if (remembered.Length > LongNameBytes && server.Settings.Inspect.TrackedKeysMax > 0)

@@ -50,6 +50,7 @@ public sealed class BulkEndpoint : IAsyncDisposable
                 TransfersFailed = read.TransfersFailed,
                 BytesRead = read.BytesRead,
                 BytesWritten = read.BytesWritten,
+                BytesStaged = read.BytesStaged,
             };
         }
     }
@@ -108,6 +109,17 @@ public sealed class BulkEndpoint : IAsyncDisposable
 
     /// <summary>Memory that its owner keeps where it is until the region is closed.</summary>
     public unsafe BulkRegion Register(void* at, ulong bytes, BulkAccess access) => Register(at, bytes, access, default);
+
+    /// <summary>
+    /// Memory of a device ("cuda:0"), as its driver has given it: for transfers from here, which name the region in their options, and for
+    /// <see cref="BulkMemory.Copy"/>. Nobody else can reach it. The first of these opens the driver.
+    /// </summary>
+    public unsafe BulkRegion RegisterDevice(string device, void* at, ulong bytes)
+    {
+        byte[] name = Encoding.UTF8.GetBytes(device);
+        fixed (byte* nameAt = name)
+            return Register(at, bytes, default, default, nameAt, (ulong)name.Length);
+    }
 
     /// <summary>How many bytes were read, which is all of them.</summary>
     public ValueTask<long> ReadAsync(
@@ -177,11 +189,20 @@ public sealed class BulkEndpoint : IAsyncDisposable
     internal void Advance(TimeSpan time) =>
         BulkException.ThrowUnlessOk(BulkNative.bk_loop_advance(_handle.Value, BulkNative.Nanoseconds(time)));
 
-    private unsafe BulkRegion Register(void* at, ulong bytes, BulkAccess access, MemoryHandle pin)
+    private unsafe BulkRegion Register(
+        void* at, ulong bytes, BulkAccess access, MemoryHandle pin, byte* device = null, ulong deviceBytes = 0)
     {
         ulong region;
         RemoteRegion name;
-        var config = new NativeRegionConfig { Size = (uint)sizeof(NativeRegionConfig), Access = (uint)access, Base = at, Bytes = bytes };
+        var config = new NativeRegionConfig
+        {
+            Size = (uint)sizeof(NativeRegionConfig),
+            Access = (uint)access,
+            Base = at,
+            Bytes = bytes,
+            Device = device,
+            DeviceBytes = deviceBytes,
+        };
         BulkException.ThrowUnlessOk(BulkNative.bk_region_open(_handle.Value, &config, &region, &name));
         return new BulkRegion(_handle, region, name, pin, _options.CloseLimit);
     }

@@ -11,4 +11,6 @@ public readonly record struct BulkFigures
     public ulong TransfersFailed { get; init; }
     public ulong BytesRead { get; init; }
     public ulong BytesWritten { get; init; }
+    /// <summary>That went by a window of this side: of a device's memory, or of memory in no region where the provider wants one.</summary>
+    public ulong BytesStaged { get; init; }
 }

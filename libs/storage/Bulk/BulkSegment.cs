@@ -21,13 +21,21 @@ public sealed unsafe class BulkSegment : MemoryManager<byte>
         _bytes = bytes;
     }
 
-    public static BulkSegment Open(int bytes)
+    public static BulkSegment Open(int bytes) => Open(bytes, isPinned: false);
+
+    /// <summary>`isPinned`: the driver of a device is to know its memory, in the background and if it can (<see cref="BulkMemory"/>).</summary>
+    public static BulkSegment Open(int bytes, bool isPinned)
     {
         BulkLibrary.Demand();
         ArgumentOutOfRangeException.ThrowIfLessThan(bytes, 1);
         ulong segment;
         void* first;
-        var config = new NativeSegmentConfig { Size = (uint)sizeof(NativeSegmentConfig), Bytes = (ulong)bytes };
+        var config = new NativeSegmentConfig
+        {
+            Size = (uint)sizeof(NativeSegmentConfig),
+            Flags = isPinned ? BulkNative.SegmentPin : 0,
+            Bytes = (ulong)bytes,
+        };
         BulkException.ThrowUnlessOk(BulkNative.bk_segment_open(&config, &segment, &first));
         return new BulkSegment(segment, first, bytes);
     }

@@ -70,9 +70,10 @@ typedef struct bk_endpoint_config {
 /* Memory of the library's own, which a process that reaches a region in it by `local` maps, instead of having the kernel copy: some three
    times as fast. It is closed by whoever opened it, behind its regions. */
 typedef uint64_t bk_segment;
+enum { BK_SEGMENT_PIN = 1u /* in the background, as bk_pin_add does; for as long as it is open */ };
 typedef struct bk_segment_config {
   uint32_t size;
-  uint32_t reserved;
+  uint32_t flags;
   uint64_t bytes;
 } bk_segment_config;
 
@@ -84,6 +85,10 @@ typedef struct bk_region_config {
   uint32_t access;
   void* base; /* stays mapped until bk_region_close or bk_endpoint_close has returned BK_OK */
   uint64_t bytes;
+  /* "cuda:0": memory of this device, not terminated; 0 bytes = of the host. It has no rights for others: transfers that name it go by windows
+     of the host's. The first of these opens the driver. */
+  const char* device;
+  uint64_t device_bytes;
 } bk_region_config;
 
 /* The name of a region, for those who are to reach it. */
@@ -96,7 +101,7 @@ typedef struct bk_region_name {
 typedef struct bk_local {
   void* at;
   uint64_t bytes;
-  bk_region region; /* the own region it lies in; 0 = none, which providers with registered memory refuse */
+  bk_region region; /* the own region it lies in; 0 = none: memory of the host, which goes by windows where a provider wants regions */
 } bk_local;
 
 typedef struct bk_remote {
@@ -162,7 +167,43 @@ typedef struct bk_figures {
   uint32_t state; /* 0 open, 1 poisoned, 2 closing, 3 closed */
   uint64_t transfers_open, regions_open, peers_open;
   uint64_t transfers_done, transfers_failed, bytes_read, bytes_written;
+  uint64_t bytes_staged; /* that went by a window of this side */
 } bk_figures;
+
+/* What the driver says of memory; without one that is open all is the host's. */
+enum { BK_MEMORY_HOST = 0, BK_MEMORY_PINNED = 1, BK_MEMORY_DEVICE = 2, BK_MEMORY_MANAGED = 3 };
+typedef struct bk_memory_fact {
+  uint32_t size;
+  uint32_t kind;
+  int32_t device; /* its number, or -1 */
+  uint32_t reserved;
+} bk_memory_fact;
+
+/*
+ * Pinning: memory of the host that the driver of a device knows is copied to and from it at several times the speed. It is done in the background, in
+ * chunks, in the order in which it was asked for, and is never needed: what cannot be pinned is copied all the same.
+ *   BK_PIN_AUTO    from when a region of a device is open. No device is touched in order to pin.
+ *   BK_PIN_OFF     never.
+ *   BK_PIN_FORCED  at once, by the first device.
+ */
+enum { BK_PIN_AUTO = 0, BK_PIN_OFF = 1, BK_PIN_FORCED = 2 };
+typedef struct bk_pin_config {
+  uint32_t size;
+  uint32_t mode;
+  uint64_t budget_bytes; /* 0 = a quarter of the machine's memory, and no more than this process may lock */
+  uint64_t retry_ns;     /* how long after a failure it is tried again; 0 = a minute */
+} bk_pin_config;
+
+typedef uint64_t bk_pin;
+
+typedef struct bk_pins {
+  uint32_t size;
+  uint32_t mode;
+  uint64_t pinned_bytes, waiting_bytes, budget_bytes;
+  uint64_t failures;       /* attempts that the driver refused */
+  uint64_t skipped_bytes;  /* that the budget had no room for */
+  uint64_t leaked_bytes;   /* that the driver would not let go of: their memory is never given back */
+} bk_pins;
 
 BK_API uint32_t bk_abi_version(void);
 BK_API const char* bk_error_name(bk_status status);
@@ -203,6 +244,20 @@ BK_API bk_status bk_endpoint_ring(bk_endpoint endpoint, bk_ring* ring);
 BK_API bk_status bk_wait(bk_endpoint endpoint, uint64_t limit_ns);
 BK_API bk_status bk_take(bk_endpoint endpoint, bk_completion* out, uint32_t capacity, uint64_t limit_ns, uint32_t* taken);
 BK_API uint64_t bk_provider_text(bk_endpoint endpoint, int32_t provider_error, char* text, uint64_t capacity);
+
+/* Between any two memories of this process, the host's and a device's; whoever calls it waits. Memory of a device has to be in an open region,
+   all of it. Nothing is under way any more when it returns, whatever it returns. */
+BK_API bk_status bk_copy(void* to, const void* from, uint64_t bytes);
+BK_API bk_status bk_memory_kind(const void* at, bk_memory_fact* fact);
+
+BK_API bk_status bk_pin_configure(const bk_pin_config* config);
+/* Whole pages, that nothing else has pinned here. 0 bytes are 0, which is none. */
+BK_API bk_status bk_pin_add(void* at, uint64_t bytes, bk_pin* pin);
+/* Until each of its chunks has been tried: BK_OK, or BK_E_BUSY. */
+BK_API bk_status bk_pin_wait(bk_pin pin, uint64_t limit_ns);
+/* BK_E_DEVICE: the driver does not let go of it. The pin is gone all the same, but its memory must never be given back. */
+BK_API bk_status bk_pin_drop(bk_pin pin);
+BK_API bk_status bk_pin_figures(bk_pins* figures);
 
 /* Provider `loop`: what happens to one of the coming pieces (a transfer's bytes go in pieces of 64 KiB there), and time that passes. */
 enum { BK_LOOP_DELAY = 1u, BK_LOOP_FAIL = 2u, BK_LOOP_TORN = 3u, BK_LOOP_HANG = 4u, BK_LOOP_FULL = 5u };

@@ -10,6 +10,7 @@
 
 #include "endpoint.h"
 #include "fault.h"
+#include "pins.h"
 #include "segment.h"
 
 namespace garnet::bulk {
@@ -33,6 +34,7 @@ constexpr ProviderKind kKinds[] = {
     {"net", judge_fabric, make_fabric}, {"shm", judge_fabric, make_fabric}, {"verbs", judge_fabric, make_fabric},
 };
 constexpr uint32_t kRingMax = 65536;
+constexpr uint64_t kBindMax = 255;  // a name of the domain system is not longer
 
 struct Endpoints {
   std::mutex mutex;
@@ -101,6 +103,7 @@ bk_status bad_struct() { return fail(BK_E_INVAL, "a structure is missing, or say
 bk_status open_endpoint(const bk_endpoint_config& config, bk_endpoint* out) {
   const uint32_t ring = config.ring_entries;
   if (ring > kRingMax || (ring & (ring - 1)) != 0) return fail(BK_E_INVAL, "ring_entries is no power of two, or more than 65,536");
+  if (config.bind && config.bind_bytes > kBindMax) return fail(BK_E_INVAL, "not an address of this machine");
   if (config.flags & ~(BK_EXPOSES | BK_VIRTUAL_CLOCK)) return fail(BK_E_INVAL, "no such flag");
   const std::string_view name(config.provider ? config.provider : "", config.provider ? config.provider_bytes : 0);
   const auto* kind = std::ranges::find_if(kKinds, [name](const ProviderKind& known) { return known.name == name; });
@@ -215,7 +218,8 @@ bk_status bk_segment_open(const bk_segment_config* config, bk_segment* segment, 
   return guarded([&] {
     bk_segment_config read;
     if (!segment || !at || !read_struct(config, sizeof read, read)) return bad_struct();
-    return open_segment(read.bytes, segment, at);
+    if (read.flags & ~BK_SEGMENT_PIN) return fail(BK_E_INVAL, "no such flag");
+    return open_segment(read.bytes, (read.flags & BK_SEGMENT_PIN) != 0, segment, at);
   });
 }
 
@@ -238,7 +242,8 @@ bk_status bk_region_open(bk_endpoint endpoint, const bk_region_config* config, b
   return with(endpoint, [&](Endpoint& found) {
     bk_region_config read;
     bk_region_name unasked;
-    if (!region || !read_struct(config, sizeof read, read)) return bad_struct();
+    if (!region || !read_struct(config, offsetof(bk_region_config, device), read)) return bad_struct();
+    if (!read.device) read.device_bytes = 0;
     return found.open_region(read, region, name ? name : &unasked);
   });
 }
@@ -278,6 +283,45 @@ uint64_t bk_provider_text(bk_endpoint endpoint, int32_t provider_error, char* te
     return static_cast<bk_status>(BK_OK);
   });
   return length;
+}
+
+bk_status bk_copy(void* to, const void* from, uint64_t bytes) {
+  return guarded([&] { return copy_any(to, from, bytes); });
+}
+
+bk_status bk_memory_kind(const void* at, bk_memory_fact* fact) {
+  return guarded([&] {
+    bk_memory_fact known{};
+    const bk_status asked = memory_kind(at, known);
+    return write_struct(known, fact) ? asked : bad_struct();
+  });
+}
+
+bk_status bk_pin_configure(const bk_pin_config* config) {
+  return guarded([&] {
+    bk_pin_config read;
+    return read_struct(config, sizeof read, read) ? Pins::get().configure(read) : bad_struct();
+  });
+}
+
+bk_status bk_pin_add(void* at, uint64_t bytes, bk_pin* pin) {
+  return guarded([&] { return pin ? Pins::get().add(at, bytes, pin) : bad_struct(); });
+}
+
+bk_status bk_pin_wait(bk_pin pin, uint64_t limit_ns) {
+  return guarded([&] { return Pins::get().wait(pin, limit_ns); });
+}
+
+bk_status bk_pin_drop(bk_pin pin) {
+  return guarded([&] { return Pins::get().drop(pin); });
+}
+
+bk_status bk_pin_figures(bk_pins* figures) {
+  return guarded([&] {
+    bk_pins known{};
+    Pins::get().figures(known);
+    return write_struct(known, figures) ? static_cast<bk_status>(BK_OK) : bad_struct();
+  });
 }
 
 bk_status bk_loop_script(bk_endpoint endpoint, const bk_loop_fault* fault) {

@@ -44,6 +44,7 @@ bk_status Endpoint::open(const ProviderKind& kind) {
   if (wake_ < 0) return fail_by_errno(BK_E_IO, "eventfd", errno);
   if (const bk_status made = kind.make(kind.name, {(flags_ & BK_EXPOSES) != 0, bind_, clock_}, provider_); made != BK_OK) return made;
   limits_ = provider_->limits();
+  windows_ = std::make_unique<Windows>(limits_.pieces);
   piece_owner_.resize(limits_.pieces);
   gathered_.reserve(limits_.pieces);
   for (uint32_t piece = limits_.pieces; piece-- > 0;) free_pieces_.push_back(piece);
@@ -61,6 +62,7 @@ void Endpoint::figures(bk_figures& out) {
   out.transfers_failed = failed_;
   out.bytes_read = read_;
   out.bytes_written = written_;
+  out.bytes_staged = staged_;
 }
 
 bool Endpoint::is_closed() {
@@ -153,12 +155,16 @@ bk_status Endpoint::open_region(const bk_region_config& config, bk_region* out, 
   region->bytes = config.bytes;
   region->access = config.access;
   region->named_base = reinterpret_cast<uintptr_t>(config.base);
-  region->segment = segment_of(region->base, region->bytes);
+  if (config.device_bytes != 0) {
+    if (config.access != 0) return fail(BK_E_UNSUPPORTED, "memory of a device can be reached from here only");
+    const bk_status opened = open_device_memory({config.device, config.device_bytes}, config.base, config.bytes, region->device);
+    if (opened != BK_OK) return opened;
+  } else region->segment = segment_of(region->base, region->bytes);
   std::string text;
   const bk_status status = order([&] {
     const std::lock_guard guard(mutex_);
     bk_status taken = judge_state();
-    if (taken == BK_OK) taken = provider_->expose(*region);
+    if (taken == BK_OK && !region->device) taken = provider_->expose(*region);
     if (taken == BK_OK) {
       *name = {region->named_base, region->bytes, region->access ? region->key : 0};
       *out = regions_.add(std::move(region));
@@ -359,16 +365,21 @@ bool Endpoint::post() {
     Transfer& transfer = transfers_[index];
     if (transfer.verdict != BK_OK || !transfer.has_more()) continue;
     if (free_pieces_.empty()) return any;
-    Piece piece = transfer.next(limits_.piece_bytes);
+    const bool staged = is_staged(transfer.next_own());
+    Piece piece = transfer.next(staged ? std::min(kWindowBytes, limits_.piece_bytes) : limits_.piece_bytes);
     piece.slot = free_pieces_.back();
     Done done{piece.slot};
-    const Posted posted = provider_->post(piece, done);
+    if (staged) done.status = windows_->enter(*provider_, piece);
+    const Posted posted = done.status == BK_OK ? provider_->post(piece, done) : Posted::Over;
     if (posted == Posted::Full) {
+      Done none{piece.slot};
+      windows_->leave(none, false);
       is_full_ = true;
       return any;
     }
     any = true;
     transfer.advance(piece.bytes);
+    if (staged) staged_ += piece.bytes;
     if (posted == Posted::Over) {
       finish(transfer, done);
       continue;
@@ -383,7 +394,7 @@ bool Endpoint::post() {
 bool Endpoint::gather() {
   gathered_.clear();
   provider_->poll(gathered_);
-  for (const Done& done : gathered_) {
+  for (Done& done : gathered_) {
     Transfer& transfer = transfers_[piece_owner_[done.slot]];
     free_pieces_.push_back(done.slot);
     --transfer.out;
@@ -392,7 +403,8 @@ bool Endpoint::gather() {
   return !gathered_.empty();
 }
 
-void Endpoint::finish(Transfer& transfer, const Done& done) {
+void Endpoint::finish(Transfer& transfer, Done& done) {
+  windows_->leave(done, transfer.verdict == BK_OK);
   transfer.moved += done.bytes;
   if (done.status == BK_OK || transfer.verdict != BK_OK) return;
   transfer.verdict = done.status;
@@ -437,7 +449,8 @@ bool Endpoint::try_end() {
     region.closing = true;
     is_at_rest &= provider_->is_withdrawn(region);
   });
-  if (!is_at_rest) return false;
+  windows_->close(*provider_);
+  if (!is_at_rest || !windows_->is_closed(*provider_)) return false;
   state_ = Closed;
   for (Order* order : orders_) order->is_done = true;
   orders_.clear();

@@ -14,6 +14,7 @@
 #include "ring.h"
 #include "slots.h"
 #include "transfer.h"
+#include "window.h"
 
 namespace garnet::bulk {
 
@@ -65,7 +66,8 @@ class Endpoint {
   void poison();
   void stop_provider();
   bool try_end();
-  void finish(Transfer& transfer, const Done& done);
+  void finish(Transfer& transfer, Done& done);
+  bool is_staged(const Region* own) const { return own ? own->device != nullptr : limits_.needs_regions; }
   void rest();
 
   const uint32_t flags_;
@@ -90,6 +92,7 @@ class Endpoint {
   std::vector<Order*> orders_;
   uint64_t taken_ = 0;  // transfers ever taken
   uint64_t failed_ = 0, done_ = 0, read_ = 0, written_ = 0;
+  std::atomic<uint64_t> staged_ = 0;
 
   std::vector<uint32_t> incoming_;
   std::vector<Order*> ordered_;
@@ -98,6 +101,7 @@ class Endpoint {
   std::vector<uint32_t> free_pieces_;
   std::vector<Done> gathered_;
   std::vector<pollfd> wakes_;
+  std::unique_ptr<Windows> windows_;
   bool is_stopped_ = false;  // the provider is
   bool is_ending_ = false;
   bool is_full_ = false;     // the provider would not take a piece

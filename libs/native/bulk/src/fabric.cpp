@@ -20,6 +20,7 @@ namespace {
 constexpr uint64_t kPieceBytes = 1024 * 1024;
 constexpr uint32_t kPieces = 16;
 constexpr size_t kAddressMax = 256;
+constexpr uint64_t kFlushBytes = 8;
 
 struct Variant {
   const char* name;    // ours
@@ -48,6 +49,9 @@ struct Context {
   uint32_t slot;
   bool is_out;
   uint64_t bytes;
+  bool is_to_be_flushed;  // a write, behind which its last bytes are read
+  fi_addr_t peer;
+  fi_rma_iov tail;
 };
 
 std::string words(int error) {
@@ -79,6 +83,13 @@ bk_status status_of(int error) {
   }
 }
 
+// Of hardware, which has numbers of its own for what became of a piece.
+bk_status status_of(const fi_cq_err_entry& wrong, bool is_hardware) {
+  constexpr int kAccessRefused = 10, kNoAnswer = 12, kFlushed = 5;  // IBV_WC_REM_ACCESS_ERR, IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR
+  if (!is_hardware || wrong.err != FI_EIO) return status_of(wrong.err);
+  return wrong.prov_errno == kAccessRefused ? BK_E_KEY : wrong.prov_errno == kNoAnswer || wrong.prov_errno == kFlushed ? BK_E_PEER : BK_E_IO;
+}
+
 bk_status fail_by_fabric(const char* what, int error) { return fail(status_of(error), std::string(what) + ": " + words(error)); }
 
 const Variant* variant_of(const char* name) {
@@ -106,12 +117,13 @@ fi_info* find_info(const Variant& variant, bool exposes, const std::string& bind
 class Fabric final : public Provider {
  public:
   Fabric() {
-    for (uint32_t slot = 0; slot < kPieces; ++slot) contexts_[slot] = {{}, slot, false, 0};
+    for (uint32_t slot = 0; slot < kPieces; ++slot) contexts_[slot] = {{}, slot, false, 0, false, 0, {}};
+    flushes_.reserve(kPieces);
   }
 
   ~Fabric() override {
     abort();
-    for (fid* opened : {own(addresses_), own(queue_), own(events_), own(domain_), own(fabric_)})
+    for (fid* opened : {own(flushed_), own(addresses_), own(queue_), own(events_), own(domain_), own(fabric_)})
       if (opened) fi_close(opened);
     if (info_) FabricLibrary::get().freeinfo(info_);
   }
@@ -123,6 +135,7 @@ class Fabric final : public Provider {
     // A write is over when the bytes are there, not when they are on their way; only so is it told that it was refused.
     write_flags_ = variant.has_memory_rules ? 0 : FI_DELIVERY_COMPLETE;
     forgets_ = variant.forgets;
+    flushes_writes_ = variant.has_memory_rules;
     needs_regions_ = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
     // Shared memory that is told addresses lets everybody write everywhere (provider.P3).
     if (!variant.has_memory_rules && info_->domain_attr->mr_mode != 0) return fail(BK_E_UNSUPPORTED, "this provider wants rules that it does not keep");
@@ -144,10 +157,12 @@ class Fabric final : public Provider {
     // Without one some providers end the process over an error; others do not take one.
     if (events_) fi_ep_bind(endpoint_, &events_->fid, 0);
     if ((error = fi_enable(endpoint_)) != 0) return fail_by_fabric("fi_enable", error);
+    if (flushes_writes_)
+      if (const bk_status opened = open_flush(); opened != BK_OK) return opened;
     return take_name();
   }
 
-  Limits limits() const override { return {kPieceBytes, kPieces}; }
+  Limits limits() const override { return {kPieceBytes, kPieces, needs_regions_}; }
   std::string address() const override { return name_; }
 
   bk_status connect(std::string_view address, uint64_t, std::unique_ptr<PeerPart>& peer) override {
@@ -174,6 +189,8 @@ class Fabric final : public Provider {
 
   bk_status expose(Region& region) override {
     if (region.access == 0 && !needs_regions_) return BK_OK;
+    if (flushes_writes_ && (region.access & BK_REMOTE_WRITE) && !(region.access & BK_REMOTE_READ))
+      return fail(BK_E_UNSUPPORTED, "what is written over this provider is read back: a region that may be written needs the right to be read");
     uint64_t rights = FI_READ | FI_WRITE;
     if (region.access & BK_REMOTE_READ) rights |= FI_REMOTE_READ;
     if (region.access & BK_REMOTE_WRITE) rights |= FI_REMOTE_WRITE;
@@ -204,6 +221,12 @@ class Fabric final : public Provider {
     if (needs_regions_ && !part) return Posted::Over;
     Context& context = contexts_[piece.slot];
     context.bytes = piece.bytes;
+    context.is_to_be_flushed = piece.writes && flushes_writes_;
+    if (context.is_to_be_flushed) {
+      const uint64_t length = std::min(kFlushBytes, piece.bytes);
+      context.peer = static_cast<const FabricPeer*>(piece.peer)->number;
+      context.tail = {piece.remote->base + piece.offset + piece.bytes - length, length, piece.remote->key};
+    }
     void* description = part ? fi_mr_desc(part->region) : nullptr;
     const iovec here{piece.local, piece.bytes};
     const fi_rma_iov rma{piece.remote->base + piece.offset, piece.bytes, piece.remote->key};
@@ -224,9 +247,14 @@ class Fabric final : public Provider {
     if (is_stopped_) return report_rest(done);
     fi_cq_entry entries[kPieces];
     const ssize_t count = fi_cq_read(queue_, entries, kPieces);
-    for (ssize_t at = 0; at < count; ++at) report(entries[at].op_context, BK_OK, 0, done);
+    for (ssize_t at = 0; at < count; ++at) {
+      auto* context = static_cast<Context*>(entries[at].op_context);
+      if (context && context->is_out && context->is_to_be_flushed) flushes_.push_back(context);
+      else report(context, BK_OK, 0, done);
+    }
     fi_cq_err_entry wrong{};
-    if (count == -FI_EAVAIL && fi_cq_readerr(queue_, &wrong, 0) == 1) report(wrong.op_context, status_of(wrong.err), wrong.err, done);
+    if (count == -FI_EAVAIL && fi_cq_readerr(queue_, &wrong, 0) == 1) report(wrong.op_context, status_of(wrong, flushes_writes_), wrong.err, done);
+    std::erase_if(flushes_, [&](Context* context) { return flush(*context, done); });
     fi_eq_entry event;
     uint32_t kind = 0;
     if (events_ && fi_eq_read(events_, &kind, &event, sizeof event, 0) == -FI_EAVAIL) {
@@ -243,7 +271,7 @@ class Fabric final : public Provider {
 
   Rest rest(std::vector<pollfd>& wakes) override {
     if (is_stopped_) return Rest::Wait;
-    if (wake_ < 0) return Rest::Soon;
+    if (wake_ < 0 || !flushes_.empty()) return Rest::Soon;
     fid* all[] = {&queue_->fid};
     if (fi_trywait(fabric_, all, 1) != FI_SUCCESS) return Rest::Not;
     wakes.push_back({wake_, POLLIN, 0});
@@ -269,6 +297,21 @@ class Fabric final : public Provider {
     return fi_cq_open(domain_, &attributes, &queue_, nullptr);
   }
 
+  // The same memory twice has two keys, unless libfabric keeps registrations: then rights are not what was asked for, and a close is none (provider.P3).
+  // Memory that nobody may reach need not have a key, so that this is asked of some bytes that are nothing, and for a moment only.
+  bk_status open_flush() {
+    static char nothing[kFlushBytes];
+    fid_mr* twice[2] = {};
+    int error = fi_mr_reg(domain_, flush_bytes_, sizeof flush_bytes_, FI_READ, 0, 0, 0, &flushed_, nullptr);
+    for (fid_mr*& one : twice)
+      if (error == 0) error = fi_mr_reg(domain_, nothing, sizeof nothing, FI_REMOTE_READ, 0, 0, 0, &one, nullptr);
+    const bool is_kept = error == 0 && fi_mr_key(twice[0]) == fi_mr_key(twice[1]);
+    for (fid_mr* one : twice)
+      if (one) fi_close(&one->fid);
+    if (error != 0) return fail_by_fabric("fi_mr_reg", error);
+    return is_kept ? fail(BK_E_UNSUPPORTED, "libfabric keeps registrations: it was begun without FI_MR_CACHE_MAX_COUNT=0") : static_cast<bk_status>(BK_OK);
+  }
+
   bk_status take_name() {
     char name[kAddressMax];
     size_t length = sizeof name;
@@ -276,6 +319,19 @@ class Fabric final : public Provider {
     if (error != 0) return fail_by_fabric("fi_getname", error);
     name_.assign(name, length);
     return BK_OK;
+  }
+
+  // A write that the hardware has taken may not have come to the other side's memory: what is read behind it over the same way has pushed it there.
+  bool flush(Context& context, std::vector<Done>& done) {
+    const iovec here{flush_bytes_ + context.slot * kFlushBytes, context.tail.len};
+    void* description = fi_mr_desc(flushed_);
+    const fi_msg_rma message{&here, &description, 1, context.peer, &context.tail, 1, &context, 0};
+    context.is_to_be_flushed = false;
+    const ssize_t posted = fi_readmsg(endpoint_, &message, FI_COMPLETION);
+    if (posted == 0) return true;
+    context.is_to_be_flushed = posted == -FI_EAGAIN;
+    if (!context.is_to_be_flushed) report(&context, status_of(static_cast<int>(-posted)), static_cast<int32_t>(-posted), done);
+    return !context.is_to_be_flushed;
   }
 
   static void report(void* of, bk_status status, int32_t error, std::vector<Done>& done) {
@@ -292,7 +348,7 @@ class Fabric final : public Provider {
       if (context.is_out) report(&context, BK_E_CANCELED, 0, done);
   }
 
-  bool needs_regions_ = false, forgets_ = true, is_stopped_ = false;
+  bool needs_regions_ = false, flushes_writes_ = false, forgets_ = true, is_stopped_ = false;
   uint64_t write_flags_ = 0;
   fi_info* info_ = nullptr;
   fid_fabric* fabric_ = nullptr;
@@ -301,6 +357,9 @@ class Fabric final : public Provider {
   fid_av* addresses_ = nullptr;
   fid_cq* queue_ = nullptr;
   fid_ep* endpoint_ = nullptr;
+  fid_mr* flushed_ = nullptr;
+  char flush_bytes_[kPieces * kFlushBytes] = {};
+  std::vector<Context*> flushes_;  // written, and their flush not yet posted
   int wake_ = -1;
   std::string name_;
   Context contexts_[kPieces];

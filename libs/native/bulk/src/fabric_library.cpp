@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <csignal>
+#include <cstdlib>
 
 namespace garnet::bulk {
 
@@ -20,6 +21,8 @@ void look_up(void* library, const char* name, const char* version, Function& fun
 FabricLibrary open_library() {
   FabricLibrary opened;
   const KeptSignals kept;
+  // Its provider for hardware keeps what was registered, with all rights for everybody, and beyond its close: never that. It looks when it begins.
+  setenv("FI_MR_CACHE_MAX_COUNT", "0", 1);
   void* library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     opened.missing = "there is no libfabric: " + std::string(dlerror());

@@ -38,7 +38,10 @@ struct LocalPeer : PeerPart {
 
   bool is_there() const {
     pollfd both[] = {{process.get(), POLLIN, 0}, {socket.get(), POLLRDHUP, 0}};
-    return ::poll(both, 2, 0) == 0;
+    int heard;
+    do heard = ::poll(both, 2, 0);
+    while (heard < 0 && errno == EINTR);
+    return heard == 0;
   }
 };
 
@@ -76,13 +79,36 @@ bk_status knock(std::string_view name, LocalPeer& peer) {
   return peer.process.get() < 0 ? fail_by_errno(errno == ESRCH ? BK_E_PEER : BK_E_UNSUPPORTED, "pidfd_open", errno) : BK_OK;
 }
 
+bool wait_for_answer(int socket, uint64_t limit_ns) {
+  const uint64_t until = after(machine_time(), limit_ns);
+  for (;;) {
+    pollfd answer{socket, POLLIN, 0};
+    const uint64_t now = machine_time(), left = until > now ? until - now : 0;
+    const timespec limit{static_cast<time_t>(std::min(left / kSecond, uint64_t{3600})), static_cast<long>(left % kSecond)};
+    if (ppoll(&answer, 1, &limit, nullptr) > 0) return true;
+    if (machine_time() >= until) return false;
+  }
+}
+
+// The descriptor that came with a message, if it was one. As many come as the sender likes, and all are this process's then.
+Descriptor only_one_of(msghdr& message) {
+  std::vector<Descriptor> all;
+  for (cmsghdr* head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= head->cmsg_len; at += sizeof(int)) {
+      int number = -1;
+      memcpy(&number, CMSG_DATA(head) + at, sizeof number);
+      all.emplace_back(number);
+    }
+  }
+  return all.size() == 1 && !(message.msg_flags & MSG_CTRUNC) ? std::move(all.front()) : Descriptor();
+}
+
 // The answer, with the table that comes along.
 bk_status hear(LocalPeer& peer, uint64_t limit_ns, LocalWelcome& welcome, Descriptor& memory) {
   const LocalHello hello{kLocalMagic, 0};
   if (send(peer.socket.get(), &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) return fail_to_connect(errno);
-  pollfd answer{peer.socket.get(), POLLIN, 0};
-  const timespec limit{static_cast<time_t>(std::min(limit_ns / kSecond, uint64_t{3600})), static_cast<long>(limit_ns % kSecond)};
-  if (ppoll(&answer, 1, &limit, nullptr) == 0) return fail(BK_E_TIMEOUT, "the other process does not answer");
+  if (!wait_for_answer(peer.socket.get(), limit_ns)) return fail(BK_E_TIMEOUT, "the other process does not answer");
 
   iovec part{&welcome, sizeof welcome};
   alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
@@ -92,12 +118,10 @@ bk_status hear(LocalPeer& peer, uint64_t limit_ns, LocalWelcome& welcome, Descri
   message.msg_control = space;
   message.msg_controllen = sizeof space;
   const ssize_t got = recvmsg(peer.socket.get(), &message, MSG_CMSG_CLOEXEC);
-  if (got <= 0) return fail(BK_E_PEER, "the other process does not take this one");
-  const cmsghdr* head = CMSG_FIRSTHDR(&message);
-  int number = -1;
-  if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof number)) memcpy(&number, CMSG_DATA(head), sizeof number);
-  memory = Descriptor(number);
-  if (got != sizeof welcome || welcome.magic != kLocalMagic || number < 0) return fail(BK_E_VERSION, "the other process speaks otherwise");
+  if (got < 0) return fail(BK_E_PEER, "the other process does not take this one");
+  memory = only_one_of(message);
+  if (got == 0) return fail(BK_E_PEER, "the other process does not take this one");
+  if (got != sizeof welcome || welcome.magic != kLocalMagic || memory.get() < 0) return fail(BK_E_VERSION, "the other process speaks otherwise");
   return BK_OK;
 }
 
@@ -176,6 +200,8 @@ class Local final : public Provider {
     if (exposes_) target_.wakes(wakes);
     return Rest::Wait;
   }
+
+  uint64_t due() const override { return target_.due(); }
 
   std::string text_of(int32_t error) const override { return error == 0 ? "" : strerror(error); }
 

@@ -20,6 +20,9 @@
 namespace garnet::bulk {
 
 namespace {
+// A connection that finds no descriptor left stays where it is, and its socket readable: it is not asked for again before then.
+constexpr uint64_t kAcceptAgain = 100'000'000;
+
 uint32_t row_of(uint64_t key) { return static_cast<uint32_t>(key % kRowsMax); }
 }  // namespace
 
@@ -112,7 +115,7 @@ bool LocalTarget::is_withdrawn(const Region& region) {
 }
 
 void LocalTarget::wakes(std::vector<pollfd>& into) const {
-  into.push_back({listener_.get(), POLLIN, 0});
+  if (accepts_at_ == 0) into.push_back({listener_.get(), POLLIN, 0});
   for (const Connection& connection : connections_) into.push_back({connection.socket.get(), POLLIN, 0});
 }
 
@@ -129,9 +132,15 @@ void LocalTarget::poll() {
 }
 
 void LocalTarget::accept() {
+  if (accepts_at_ != 0 && machine_time() < accepts_at_) return;
+  accepts_at_ = 0;
   for (;;) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (socket.get() < 0) return;
+    if (socket.get() < 0) {
+      const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+      if (is_short) accepts_at_ = after(machine_time(), kAcceptAgain);
+      return;
+    }
     ucred who{};
     socklen_t length = sizeof who;
     const bool is_same_user = getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 && who.uid == geteuid();

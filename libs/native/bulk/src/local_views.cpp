@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,19 @@ namespace garnet::bulk {
 namespace {
 // Of one process; more are mapped anew when they are used again.
 constexpr size_t kViewsMax = 64;
+constexpr int64_t kBlockBytes = 512;  // what st_blocks counts
+
+// The other side's memory, and his to pay for: the size is sealed, and every page is there, as whoever maps it would have to find them. Small pages,
+// since huge ones that are taken out of it under a mapping may not be to be had again, which ends whoever touches them.
+bool can_be_mapped(int file, uint64_t& bytes) {
+  struct stat facts {};
+  struct statfs system {};
+  const int seals = fcntl(file, F_GET_SEALS);
+  if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(file, &facts) != 0 || fstatfs(file, &system) != 0) return false;
+  constexpr decltype(system.f_type) kMemory = 0x01021994;  // TMPFS_MAGIC
+  bytes = static_cast<uint64_t>(facts.st_size);
+  return facts.st_size > 0 && system.f_type == kMemory && facts.st_blocks >= (facts.st_size + kBlockBytes - 1) / kBlockBytes;
+}
 }  // namespace
 
 LocalViews::~LocalViews() {
@@ -49,10 +63,8 @@ LocalViews::View LocalViews::map(int process, const LocalRow& row, uint64_t key,
   const int number = row.segment.load(std::memory_order_relaxed);
   const uint64_t offset = row.segment_offset.load(std::memory_order_relaxed);
   const Descriptor segment(static_cast<int>(syscall(SYS_pidfd_getfd, process, number, 0)));
-  struct stat facts {};
-  if (segment.get() < 0 || fstat(segment.get(), &facts) != 0 || facts.st_size < 0) return view;
-  const int seals = fcntl(segment.get(), F_GET_SEALS);
-  if (seals < 0 || !(seals & F_SEAL_SHRINK) || !lies_in(offset, bytes, static_cast<uint64_t>(facts.st_size))) return view;
+  uint64_t whole = 0;
+  if (segment.get() < 0 || !can_be_mapped(segment.get(), whole) || !lies_in(offset, bytes, whole)) return view;
   const uint64_t begin = offset & ~(static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) - 1);
   void* mapped = mmap(nullptr, bytes + (offset - begin), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, segment.get(), static_cast<off_t>(begin));
   if (mapped == MAP_FAILED) return view;

@@ -107,6 +107,8 @@ class LocalTarget {
   bool is_withdrawn(const Region& region);
   void poll();
   void wakes(std::vector<pollfd>& into) const;
+  // When it looks for connections again, of which there was one that could not be taken.
+  uint64_t due() const { return accepts_at_ == 0 ? kNever : accepts_at_; }
 
  private:
   struct Connection {
@@ -125,6 +127,7 @@ class LocalTarget {
   std::vector<Connection> connections_;
   std::vector<const Region*> rows_;
   std::unique_ptr<uint64_t> word_;
+  uint64_t accepts_at_ = 0;
 };
 
 }  // namespace garnet::bulk

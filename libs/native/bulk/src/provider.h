@@ -25,6 +25,7 @@ struct RegionPart {
 };
 
 class Segment;
+struct DeviceMemory;
 
 struct Region {
   char* base = nullptr;
@@ -34,7 +35,8 @@ struct Region {
   uint64_t named_base = 0;  // what others call its beginning
   uint64_t users = 0;       // own transfers that name it
   bool closing = false;
-  std::shared_ptr<Segment> segment;  // that all of it lies in, if one does
+  std::shared_ptr<Segment> segment;     // that all of it lies in, if one does
+  std::shared_ptr<DeviceMemory> device;  // whose memory it is, or the host's
   std::unique_ptr<RegionPart> part;
 };
 
@@ -64,7 +66,8 @@ enum class Rest { Wait, Soon, Not };
 
 struct Limits {
   uint64_t piece_bytes;
-  uint32_t pieces;  // out at once
+  uint32_t pieces;           // out at once
+  bool needs_regions = false;  // memory of this side has to be in a region
 };
 
 class Provider {

@@ -32,9 +32,15 @@ struct Transfer {
   bool has_more() const { return posted < bytes; }
   bool is_over() const { return out == 0 && (verdict != BK_OK || moved == bytes); }
 
+  // The own region that the next piece lies in, or null.
+  const Region* next_own() {
+    while (local_done_ == local[local_at_].bytes) ++local_at_, local_done_ = 0;
+    return own[local_at_];
+  }
+
   // The next piece, which never spans two of either list.
   Piece next(uint64_t piece_bytes) {
-    while (local_done_ == local[local_at_].bytes) ++local_at_, local_done_ = 0;
+    next_own();
     while (remote_done_ == remote[remote_at_].bytes) ++remote_at_, remote_done_ = 0;
     const bk_local& here = local[local_at_];
     const bk_remote& there = remote[remote_at_];

@@ -73,7 +73,8 @@ internal readonly struct AclLoad : ICommand
 
     private static Reply Again(ref Call call, string path, int tries) => tries < TriesMax
         ? Begin(ref call, path, tries + 1)
-        : call.FailText("ERR The users were changed each time while the file was read: nothing was loaded. Try again when nobody changes them");
+        : call.FailText("ERR The users were changed each time while the file was read: nothing was loaded. Try again when nobody "
+            + "changes them");
 }
 
 /// <summary>ACL SAVE: the users into the file.</summary>

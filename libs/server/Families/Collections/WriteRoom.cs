@@ -3,7 +3,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Families.Collections;
 
-/// <summary>Memory that is set aside for all the entries which a call brings, if those are many (store.U20), until it is disposed.</summary>
+/// <summary>Memory that is set aside for all entries which a call brings, if those are many (store.U20), until it is disposed.</summary>
 internal readonly ref struct WriteRoom
 {
     private readonly StepRoom? _promisedBy;

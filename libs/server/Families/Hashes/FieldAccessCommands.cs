@@ -135,7 +135,7 @@ internal readonly unsafe struct HSetEx : ICommand
             return call.From(Outcome.OutOfMemory);
         call.Session.Lock([key]);
         if (options.Keeps || options.IsPast(call.NowMs))
-            call.Session.Room.Announce(in key, call.Count - first, call.RequestBytes()); // each field may be a change of its own (store.U22)
+            call.Session.Room.Announce(in key, call.Count - first, call.RequestBytes()); // a change for each field (store.U22)
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
         call.Session.Unlock();
         call.Server.EntryReaper.Wake(in key);
@@ -144,8 +144,9 @@ internal readonly unsafe struct HSetEx : ICommand
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);
     }
 
-    // Unchanged: the fields are not all there, or not all absent. What is set with one time is one change: what a change replaces is free only
-    // once the locks are given back, so that a change for each field would leave the whole hash behind each time.
+    // Unchanged: the fields are not all there, or not all absent.
+    // What is set with one time is one change. What a change replaces is free only once the locks are given back: with a change for each field
+    // parts of the hash would be left behind again and again.
     private static Outcome SetLocked(ref Call call, in KeyRef key, in FieldOptions options, int first, out bool isWrongKind)
     {
         isWrongKind = false;
@@ -176,7 +177,8 @@ internal readonly unsafe struct HSetEx : ICommand
                     end += 2;
             }
 
-            var put = new HashPut { Pairs = new Operands(call.Args + i, end - i), ExpireAtMs = expireAtMs, Limits = HashCommands.Limits(ref call) };
+            CollectionLimits limits = HashCommands.Limits(ref call);
+            var put = new HashPut { Pairs = new Operands(call.Args + i, end - i), ExpireAtMs = expireAtMs, Limits = limits };
             outcome = call.Session.Edit(in key, ref put);
             isWrongKind |= put.WrongKind;
         }

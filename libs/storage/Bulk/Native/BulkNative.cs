@@ -11,7 +11,7 @@ internal static unsafe partial class BulkNative
 {
     public const string Name = "garnet-bulk";
     public const uint Version = 1;
-    public const uint Exposes = 1, VirtualClock = 2;
+    public const uint Exposes = 1, VirtualClock = 2, SegmentPin = 1;
 
     [LibraryImport(Name)] public static partial uint bk_abi_version();
     [LibraryImport(Name)] public static partial ulong bk_last_error(byte* text, ulong capacity);
@@ -35,6 +35,11 @@ internal static unsafe partial class BulkNative
     [LibraryImport(Name)] public static partial BulkStatus bk_cancel(ulong endpoint, ulong op);
     [LibraryImport(Name)] public static partial BulkStatus bk_wait(ulong endpoint, ulong limitNs);
     [LibraryImport(Name)] public static partial ulong bk_provider_text(ulong endpoint, int providerError, byte* text, ulong capacity);
+    [LibraryImport(Name)] public static partial BulkStatus bk_copy(void* to, void* from, ulong bytes);
+    [LibraryImport(Name)] public static partial BulkStatus bk_pin_configure(NativePinConfig* config);
+    [LibraryImport(Name)] public static partial BulkStatus bk_pin_add(void* at, ulong bytes, ulong* pin);
+    [LibraryImport(Name)] public static partial BulkStatus bk_pin_drop(ulong pin);
+    [LibraryImport(Name)] public static partial BulkStatus bk_pin_figures(NativePins* figures);
     [LibraryImport(Name)] public static partial BulkStatus bk_loop_script(ulong endpoint, NativeLoopFault* fault);
     [LibraryImport(Name)] public static partial BulkStatus bk_loop_advance(ulong endpoint, ulong ns);
 

@@ -19,13 +19,30 @@ internal unsafe struct NativeRegionConfig
     public uint Size, Access;
     public void* Base;
     public ulong Bytes;
+    public byte* Device;
+    public ulong DeviceBytes;
 }
 
 [StructLayout(LayoutKind.Sequential)]
 internal struct NativeSegmentConfig
 {
-    public uint Size, Reserved;
+    public uint Size, Flags;
     public ulong Bytes;
+}
+
+[StructLayout(LayoutKind.Sequential)]
+internal struct NativePinConfig
+{
+    public uint Size;
+    public BulkPinMode Mode;
+    public ulong BudgetBytes, RetryNs;
+}
+
+[StructLayout(LayoutKind.Sequential)]
+internal struct NativePins
+{
+    public uint Size, Mode;
+    public ulong PinnedBytes, WaitingBytes, BudgetBytes, Failures, SkippedBytes, LeakedBytes;
 }
 
 [StructLayout(LayoutKind.Sequential)]
@@ -87,7 +104,7 @@ internal unsafe struct NativeProviderFact
 internal struct NativeFigures
 {
     public uint Size, State;
-    public ulong TransfersOpen, RegionsOpen, PeersOpen, TransfersDone, TransfersFailed, BytesRead, BytesWritten;
+    public ulong TransfersOpen, RegionsOpen, PeersOpen, TransfersDone, TransfersFailed, BytesRead, BytesWritten, BytesStaged;
 }
 
 /// <summary>What happens to a coming piece of provider `loop`.</summary>
