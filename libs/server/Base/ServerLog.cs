@@ -65,7 +65,7 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void TlsDoubted(string doubt) => Write(LogLevel.Warning, 114, doubt);
 
-    internal void BulkMemoryLost(ulong session) => Write(LogLevel.Warning, 115,
+    internal void BulkMemoryLost(ulong session) => Write(LogLevel.Warning, 120,
         $"Bulk session {session} has ended, and something of its client's still holds memory of a transfer after 10 s: "
             + "it stays taken until that lets go");
 
