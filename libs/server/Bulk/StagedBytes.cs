@@ -17,16 +17,18 @@ internal sealed unsafe class StagedBytes : MemoryManager<byte>
     private readonly Store? _countedBy;
     private int _holders = 1;
 
-    /// <summary>Memory of their own, for which the session has room; what is to become a value counts as memory of the store.</summary>
-    /// <exception cref="OutOfMemoryException">There is not so much.</exception>
-    internal StagedBytes(BulkSession session, Store? countedBy, int length)
+    private StagedBytes(BulkSession session, Store? countedBy, int length)
     {
         (_session, _countedBy, Length) = (session, countedBy, length);
-        if (countedBy?.TryTakeBeside(length) == false)
-            throw new OutOfMemoryException();
         _own.Grow(Math.Max(length, 1), keep: 0);
         Bytes = _own.Bytes;
     }
+
+    /// <summary>
+    /// Memory of their own, for which the session has room; what is to become a value counts as memory of the store. Null if that has no room.
+    /// </summary>
+    internal static StagedBytes? TryOwn(BulkSession session, Store? countedBy, int length) =>
+        countedBy?.TryTakeBeside(length) == false ? null : new StagedBytes(session, countedBy, length);
 
     /// <summary>In what is to be a record.</summary>
     internal StagedBytes(BulkSession session, StagedValue value)

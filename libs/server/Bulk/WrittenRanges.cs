@@ -33,6 +33,24 @@ internal sealed class WrittenRanges(int length)
         return true;
     }
 
+    /// <summary>Takes some out: what is to be written anew, and may come in part.</summary>
+    internal void Remove(int start, int end)
+    {
+        for (int at = FirstThatEndsAtOrBehind(start + 1); start < end && at < _ends.Count && _ends.Keys[at] < end;)
+        {
+            (int from, int to) = (_ends.Keys[at], _ends.Values[at]);
+            _ends.RemoveAt(at);
+            if (from < start)
+            {
+                _ends.Add(from, start);
+                at++;
+            }
+
+            if (to > end)
+                _ends.Add(end, to);
+        }
+    }
+
     private int FirstThatEndsAtOrBehind(int start)
     {
         int low = 0, high = _ends.Count;

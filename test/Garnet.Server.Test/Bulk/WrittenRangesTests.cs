@@ -37,4 +37,32 @@ internal sealed class WrittenRangesTests
         Assert.That(ranges.TryAdd(0, 10_000), Is.True);
         Assert.That(ranges.IsWhole, Is.True);
     }
+
+    [Test]
+    public void What_is_taken_out_is_not_there_and_the_rest_is()
+    {
+        Random random = new(7);
+        for (int round = 0; round < 500; round++)
+        {
+            const int Length = 40;
+            WrittenRanges ranges = new(Length);
+            bool[] there = new bool[Length];
+            for (int step = 0; step < 20; step++)
+            {
+                int start = random.Next(Length), end = random.Next(start, Length + 1);
+                bool adds = random.Next(3) > 0;
+                if (adds) ranges.TryAdd(start, end);
+                else ranges.Remove(start, end);
+                there.AsSpan(start..end).Fill(adds);
+                Assert.That(ranges.IsWhole, Is.EqualTo(!there.Contains(false)), $"round {round}, step {step}");
+            }
+
+            for (int start = 0; start < Length; start++)
+            {
+                if (!there[start]) ranges.TryAdd(start, start + 1);
+            }
+
+            Assert.That(ranges.IsWhole, $"round {round}");
+        }
+    }
 }

@@ -78,16 +78,16 @@ internal readonly unsafe struct BulkPut : ICommand
         return reply;
     }
 
-    private static StagedBytes Apart(ref Call call, BulkSession session, int bytes) => call.Session.Room.Demand(bytes)
-        ? new StagedBytes(session, call.Server.Store, bytes) : throw new OutOfMemoryException();
+    private static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) =>
+        call.Session.Room.Demand(bytes) ? StagedBytes.TryOwn(session, call.Server.Store, bytes) : null;
 
-    internal static StagedBytes InRecord(ref Call call, BulkSession session, int bytes) => Staged(ref call, session, bytes, expires: false);
+    internal static StagedBytes? InRecord(ref Call call, BulkSession session, int bytes) => Staged(ref call, session, bytes, expires: false);
 
-    internal static StagedBytes InRecordThatExpires(ref Call call, BulkSession session, int bytes) =>
+    internal static StagedBytes? InRecordThatExpires(ref Call call, BulkSession session, int bytes) =>
         Staged(ref call, session, bytes, expires: true);
 
     // A long value gathers where it is to lie; a short one is copied there.
-    private static StagedBytes Staged(ref Call call, BulkSession session, int bytes, bool expires)
+    private static StagedBytes? Staged(ref Call call, BulkSession session, int bytes, bool expires)
     {
         KeyRef key = call.Key;
         return StagedValue.TryBegin(call.Session, in key, bytes, expires) is { } value

@@ -2,7 +2,6 @@ using Garnet.Common.Resp;
 using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Tsavorite;
 
 namespace Garnet.Server.Families.Bulk;
 
@@ -15,8 +14,8 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
     // Beyond its own limit, for a transfer that nothing ends (a page of the client's that never comes).
     private const int GraceMs = 2000;
 
-    /// <summary>Finds memory for the bytes of a transfer.</summary>
-    internal delegate StagedBytes MemoryFor(ref Call call, BulkSession session, int bytes);
+    /// <summary>Finds memory for the bytes of a transfer; null if there is none.</summary>
+    internal delegate StagedBytes? MemoryFor(ref Call call, BulkSession session, int bytes);
 
     private volatile bool _isWoken;
     private BulkSession? _asked; // for room
@@ -53,22 +52,29 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
             return false;
         }
 
+        StagedBytes? found = null;
         try
         {
-            staged = stage(ref call, session, bytes);
-            return true;
-        }
-        catch (RoomMissException)
-        {
-            session.Give(bytes); // it is put off until there is room, and asks again
-            throw;
+            found = stage(ref call, session, bytes);
         }
         catch (OutOfMemoryException)
         {
-            session.Give(bytes);
-            reply = Drop(call.Fail(Fault.OutOfMemory));
-            return false;
+            // The system has none: as if the limit were reached.
         }
+        finally
+        {
+            if (found is null)
+                session.Give(bytes); // also where it is put off until there is room, and asks again (store.U23)
+        }
+
+        if (found is not null)
+        {
+            staged = found;
+            return true;
+        }
+
+        reply = Drop(call.Fail(Fault.OutOfMemory));
+        return false;
     }
 
     /// <summary>The transfer is this one, about to begin; <see cref="Wake"/> is to be called when it is over.</summary>

@@ -76,6 +76,7 @@ internal readonly unsafe struct BulkWrite : ICommand
         if (!BulkCommands.TryRange(ref call, session, (3, offset, length), BulkAccess.Read, out RemoteRange from, out failed))
             return failed;
         upload.Staged.Hold();
+        upload.Written.Remove((int)at, (int)(at + length));
         var transfer = new BulkTransfer(session, upload.Staged, (int)at, (int)length);
         Reply reply = wait.PutOffFor(ref call, transfer);
         transfer.BeginRead([from], wait.Wake);
@@ -143,7 +144,9 @@ internal readonly unsafe struct BulkCommit : ICommand
             throw;
         }
 
-        session.EndUpload(upload);
+        bool mayComeAgain = reply == Reply.Failed && upload.Staged.Value is not { IsTaken: true }; // a CRC that was said wrong, no memory now
+        if (!mayComeAgain)
+            session.EndUpload(upload);
         return wait.Drop(reply);
     }
 
