@@ -83,7 +83,8 @@ internal readonly unsafe struct BulkGet : ICommand
     }
 
     // Like the bytes of a reply it counts in the budget, and not as memory of the store: who reads evicts nobody.
-    internal static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) => StagedBytes.TryOwn(session, countedBy: null, bytes);
+    internal static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) =>
+        StagedBytes.TryOwn(session, countedBy: null, bytes);
 
     private static Reply Finish(ref Call call, BulkWait wait)
     {

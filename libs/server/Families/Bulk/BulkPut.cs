@@ -81,7 +81,8 @@ internal readonly unsafe struct BulkPut : ICommand
     private static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) =>
         call.Session.Room.Demand(bytes) ? StagedBytes.TryOwn(session, call.Server.Store, bytes) : null;
 
-    internal static StagedBytes? InRecord(ref Call call, BulkSession session, int bytes) => Staged(ref call, session, bytes, expires: false);
+    internal static StagedBytes? InRecord(ref Call call, BulkSession session, int bytes) =>
+        Staged(ref call, session, bytes, expires: false);
 
     internal static StagedBytes? InRecordThatExpires(ref Call call, BulkSession session, int bytes) =>
         Staged(ref call, session, bytes, expires: true);

@@ -144,7 +144,7 @@ internal readonly unsafe struct BulkCommit : ICommand
             throw;
         }
 
-        bool mayComeAgain = reply == Reply.Failed && upload.Staged.Value is not { IsTaken: true }; // a CRC that was said wrong, no memory now
+        bool mayComeAgain = reply == Reply.Failed && upload.Staged.Value is not { IsTaken: true }; // a wrong CRC, no memory now
         if (!mayComeAgain)
             session.EndUpload(upload);
         return wait.Drop(reply);
