@@ -70,15 +70,15 @@ internal sealed class AclFileQueue(Users users)
         try
         {
             string text = AclFile.Write(users.All());
-            _ = AclFile.Read(text, path, users, out List<string> errors);
-            if (errors.Count > 0)
-                throw new GarnetException(ExitKind.Configuration, path, string.Concat(errors), "Change the rules that it names");
             if (text.Length > AclFile.BytesMax)
             {
                 throw new GarnetException(
                     ExitKind.Configuration, path, $"it would have more than {AclFile.BytesMax} bytes, and not be read again", "Remove users or rules");
             }
 
+            _ = AclFile.Read(text, path, users, out List<string> errors);
+            if (errors.Count > 0)
+                throw new GarnetException(ExitKind.Configuration, path, string.Concat(errors), "Change the rules that it names");
             AclDisk.Write(path, text);
             return true;
         }
