@@ -193,7 +193,16 @@ else
   echo "Garnet.Wire.Native: skipped, $why_not"
 fi
 
+# Each test that failed by its name and the first line of what it said, as those before may be far above.
+failures() {
+  local log
+  for log in "$logs"/*.trx; do
+    [ -s "${log%.trx}" ] && grep -E -A2 '^  *Failed [^:]' "${log%.trx}" | grep -vE '^--$|Error Message:' | cut -c 1-300
+  done
+}
+
 slowest
+[ ${#broken[@]} -eq 0 ] || failures
 [ ${#broken[@]} -eq 0 ] || echo "Failures in: ${broken[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -52,7 +52,7 @@ public sealed class EmbeddedTests
         byte[] bytes = new byte[200];
         string got = System.Text.Encoding.Latin1.GetString(bytes, 0, client.GetStream().Read(bytes));
         Assert.That(got, allowed ? Is.Empty : Does.StartWith(reply));
-        if (allowed) await server.Completion.WaitAsync(TimeSpan.FromSeconds(10));
+        if (allowed) await server.Completion.WaitAsync(TimeSpan.FromSeconds(60));
         else Assert.That(server.Completion.IsCompleted, Is.False);
     }
 
@@ -79,7 +79,7 @@ public sealed class EmbeddedTests
         var service = (IHostedService)services.Single().ImplementationFactory!(host);
         await service.StartAsync(default);
         await service.StopAsync(default);
-        Assert.That(await host.Stopped.Task.WaitAsync(TimeSpan.FromSeconds(10)), Is.True);
+        Assert.That(await host.Stopped.Task.WaitAsync(TimeSpan.FromSeconds(60)), Is.True);
     }
 
     /// <summary>What the hosted service asks of its host, without the packages of a whole one.</summary>

@@ -9,7 +9,7 @@ namespace Garnet.Wire;
 internal sealed class RespConnection : IDisposable
 {
     // Only who fails waits so long: on two busy cores an answer may take seconds.
-    private const int TimeoutMs = 20_000, EndTimeoutMs = 5_000;
+    private const int TimeoutMs = 60_000, EndTimeoutMs = 20_000;
 
     private readonly Socket _socket;
     private readonly Stream? _over;

@@ -12,7 +12,7 @@ namespace Garnet.Server.Net;
 /// is over, one way or the other, before a reactor hears of the connection.
 ///
 /// net.H1  Each handshake has a place among maxclients from the accept on, and its time (tls-handshake-timeout), whatever it sends.
-/// net.H2  It steps back behind those who serve: under load handshakes take longer, served clients do not.
+/// net.H2  It steps back behind those who serve, but not so far that clients give up: it gets a third of what a reactor gets.
 /// net.H3  A failure costs its own connection, and strangers a few lines of the log a second.
 /// </summary>
 internal sealed unsafe class Handshakes : IDisposable
@@ -59,7 +59,7 @@ internal sealed unsafe class Handshakes : IDisposable
     /// <summary>Does handshakes until <see cref="Stop"/>; the body of the thread.</summary>
     internal void Run()
     {
-        Libc.StepBack(); // net.H2
+        Libc.StepBack(keepsThird: true); // net.H2
         while (!_stopping)
             Round();
         while (_new.TryDequeue(out Handshake? one))

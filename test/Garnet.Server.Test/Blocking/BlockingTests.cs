@@ -109,11 +109,11 @@ public sealed class BlockingTests
         Assert.That(admin.Call("CLIENT", "UNBLOCK", id), Is.EqualTo("0"));
         waiting.Send("BLMOVE", "a", "b", "LEFT", "LEFT", "0");
         Await(server, 1); // in the queue; it is parked an instant later
-        Assert.That(() => admin.Call("CLIENT", "UNBLOCK", id), Is.EqualTo("1").After(10_000, 1));
+        Assert.That(() => admin.Call("CLIENT", "UNBLOCK", id), Is.EqualTo("1").After(60_000, 1));
         Assert.That(waiting.Read(), Is.EqualTo("nil"));
         waiting.Send("BZPOPMIN", "a", "0");
         Await(server, 1);
-        Assert.That(() => admin.Call("CLIENT", "UNBLOCK", id, "ERROR"), Is.EqualTo("1").After(10_000, 1));
+        Assert.That(() => admin.Call("CLIENT", "UNBLOCK", id, "ERROR"), Is.EqualTo("1").After(60_000, 1));
         Assert.That(waiting.Read(), Is.EqualTo("UNBLOCKED client unblocked via CLIENT UNBLOCK"));
         waiting.Send("WAIT", "1", "0");
         Eventually.Holds(() => admin.Call("CLIENT", "UNBLOCK", id) == "1");

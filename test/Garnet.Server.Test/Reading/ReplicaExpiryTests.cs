@@ -94,7 +94,7 @@ public sealed class ReplicaExpiryTests
         using (EmbeddedServer linked = OnDisk(disk, port))
         {
             using var reader = new TestClient(linked.Server.Port);
-            Assert.That(() => linked.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(20_000, 5));
+            Assert.That(() => linked.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(60_000, 5));
             Assert.That(reader.Call("GET", "k"), Is.EqualTo("v"), "by its own clock it is over");
         }
         primary.Dispose();

@@ -111,7 +111,7 @@ public sealed class GroupTests
             using (var client = new TestClient(primary.Server.Port))
             {
                 for (int i = 0; i < 100; i++) client.Call("SET", $"k{round}.{i}", "v");
-                Assert.That(() => client.Call("WAIT", "1", "1000"), Is.EqualTo("1").After(20_000, 5));
+                Assert.That(() => client.Call("WAIT", "1", "1000"), Is.EqualTo("1").After(60_000, 5));
             }
             ReplicaGroup.AssertSame(primary, replica);
             using (var client = new TestClient(replica.Server.Port))

@@ -212,7 +212,7 @@ public sealed class ScriptTests
         Eventually.Holds(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
         Assert.That(other.Call("SCRIPT", "KILL"), Does.StartWith("UNKILLABLE"));
         other.Send("SHUTDOWN", "NOSAVE");
-        Assert.That(server.Server.Completion.Wait(TimeSpan.FromSeconds(20)), Is.True);
+        Assert.That(server.Server.Completion.Wait(TimeSpan.FromSeconds(60)), Is.True);
     }
 
     [Test]

@@ -13,7 +13,7 @@ namespace Garnet.Server.Test.Tls;
 /// <summary>What strangers do in a handshake costs them their connection, and others nothing.</summary>
 internal sealed class HandshakeTests
 {
-    private const int WaitMs = 20_000;
+    private const int WaitMs = 60_000;
 
     private TestCertificates _files = null!;
     private RecordedLines _lines = null!;
@@ -128,6 +128,7 @@ internal sealed class HandshakeTests
     {
         List<RespConnection> strangers = [];
         byte[] hello = Hello();
+        _server.Clock.Stop(); // a busy machine may need more than their ten seconds for so many
         for (int i = 0; i < 1000; i++)
         {
             RespConnection one = new(_server.TlsAddress);

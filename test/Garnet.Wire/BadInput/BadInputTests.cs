@@ -16,7 +16,7 @@ namespace Garnet.Wire.BadInput;
 internal sealed class BadInputTests
 {
     private const string Password = "secret";
-    private const int CloseMs = 5_000;
+    private const int CloseMs = 20_000;
 
     private ServerProcess _server = null!, _locked = null!;
     private Aftermath _after = null!, _afterLocked = null!;

@@ -37,7 +37,7 @@ internal abstract class ClientFixture(string protocol)
         AbortOnConnectFail = false,
         AllowAdmin = true,
         ClientName = "cc",
-        ConnectTimeout = 5000,
-        SyncTimeout = 10_000,
+        ConnectTimeout = 20_000,
+        SyncTimeout = 30_000,
     });
 }

@@ -10,7 +10,7 @@ namespace Garnet.Wire.Clients;
 [TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
 internal sealed class CurrentClientTests(string protocol) : ClientFixture(protocol)
 {
-    private const int WaitMs = 20_000;
+    private const int WaitMs = 60_000;
 
     private IServer Server => Client.GetServer(IPAddress.Loopback, Restartable.Port);
 

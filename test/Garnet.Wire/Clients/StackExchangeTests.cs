@@ -12,7 +12,7 @@ namespace Garnet.Wire.Clients;
 [TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
 internal sealed class StackExchangeTests(string protocol) : ClientFixture(protocol)
 {
-    private const int WaitMs = 20_000;
+    private const int WaitMs = 60_000;
 
     [Test]
     public void It_is_the_version_that_is_to_be_tested()

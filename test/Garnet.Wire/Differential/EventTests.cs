@@ -9,7 +9,7 @@ namespace Garnet.Wire.Differential;
 internal sealed class EventTests
 {
     private const string Classes = "KEAmn", Waits = "WAIT ", Served = "SERVED";
-    private const int DeadlineMs = 20_000;
+    private const int DeadlineMs = 60_000;
 
     // Commands that write of which events.txt has none: of another server, or of no keys.
     private static readonly string[] WithoutEvents = ["migrate", "function|load", "function|flush", "function|restore"];

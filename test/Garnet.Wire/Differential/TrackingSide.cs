@@ -10,7 +10,7 @@ namespace Garnet.Wire.Differential;
 /// </summary>
 internal sealed class TrackingSide : IDisposable
 {
-    private const int DeadlineMs = 20_000;
+    private const int DeadlineMs = 60_000;
 
     private readonly IPEndPoint _server;
     private readonly RespConnection[] _clients = new RespConnection[TrackingStream.Clients];

@@ -8,7 +8,7 @@ namespace Garnet.Wire.Failover;
 [Parallelizable] // servers of its own
 public sealed class SentinelContractTests
 {
-    private const int WaitMs = 20_000;
+    private const int WaitMs = 60_000;
 
     [Test]
     public void Info_has_the_fields_of_redis_in_the_order_of_redis()

@@ -8,7 +8,7 @@ namespace Garnet.Wire.Framing;
 [TestFixture]
 internal sealed class FramingTests
 {
-    private const int SilenceMs = 60, CloseMs = 3000;
+    private const int SilenceMs = 60, CloseMs = 20_000;
 
     private readonly Lazy<ServerProcess?> _oursLocked = new(() => ServerProcess.TryStartOurs("--requirepass secret"));
     private readonly Lazy<ServerProcess?> _redisLocked = new(() => ServerProcess.TryStartRedis("--requirepass secret"));
@@ -91,7 +91,7 @@ internal sealed class FramingTests
     {
         // The reference (7.0.15 unpatched) lets its replies grow without bound, so this is for ours only.
         using Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        using CancellationTokenSource limit = new(TimeSpan.FromSeconds(10)); // a send timeout would report the reset as a timeout
+        using CancellationTokenSource limit = new(TimeSpan.FromSeconds(60)); // a send timeout would report the reset as a timeout
         socket.Connect(Locked(ServerSide.Ours).Address);
         byte[] pings = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("PING\r\n", 10_000)));
         Assert.That(async () => { for (int i = 0; i < 2000; i++) await socket.SendAsync(pings, limit.Token); }, Throws.InstanceOf<SocketException>()

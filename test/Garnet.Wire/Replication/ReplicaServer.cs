@@ -6,7 +6,7 @@ namespace Garnet.Wire.Replication;
 /// <summary>One server of a group: keeps its port, and its directory if it has one, over kills and restarts.</summary>
 internal sealed class ReplicaServer : IDisposable
 {
-    public const int TimeoutMs = 30_000;
+    public const int TimeoutMs = 90_000;
     private readonly DirectoryInfo? _directory;
     private readonly string _flags, _file = "";
     private ServerProcess? _process;

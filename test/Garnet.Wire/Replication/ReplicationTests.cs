@@ -171,7 +171,7 @@ public sealed class ReplicationTests
         Assert.That(connection.Call("SET", "k", "v").Text, Does.StartWith("NOREPLICAS"));
         Assert.That(connection.Call("GET", "k").ToString(), Is.EqualTo("$-1"));
         replica.Follow(primary);
-        Assert.That(() => connection.Call("SET", "k", "v").ToString(), Is.EqualTo("+OK").After(5000, 20));
+        Assert.That(() => connection.Call("SET", "k", "v").ToString(), Is.EqualTo("+OK").After(60_000, 20));
     }
 
     [Test]
@@ -182,7 +182,7 @@ public sealed class ReplicationTests
         using RespConnection connection = replica.Connect();
         Assert.That(connection.Call("GET", "k").ToString(), Is.EqualTo("$-1"));
         primary.Kill();
-        Assert.That(() => connection.Call("GET", "k").Text, Does.StartWith("MASTERDOWN").After(5000, 20));
+        Assert.That(() => connection.Call("GET", "k").Text, Does.StartWith("MASTERDOWN").After(60_000, 20));
         Assert.That(connection.Call("PING").Text, Does.StartWith("MASTERDOWN"));
         Assert.That(connection.Call("CONFIG", "SET", "replica-serve-stale-data", "yes").ToString(), Is.EqualTo("+OK"));
         Assert.That(connection.Call("GET", "k").ToString(), Is.EqualTo("$-1"));
@@ -214,7 +214,7 @@ public sealed class ReplicationTests
         {
             replica.CatchUp(primary);
             return Difference(Content.Of(primary), Content.Of(replica));
-        }, Is.Empty.After(15_000, 50), () => $"seed {Seed}\n{primary.Info()}\n{replica.Info()}");
+        }, Is.Empty.After(60_000, 50), () => $"seed {Seed}\n{primary.Info()}\n{replica.Info()}");
     }
 
     private static string Difference(SortedDictionary<string, string> one, SortedDictionary<string, string> other)

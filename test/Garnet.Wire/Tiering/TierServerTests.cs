@@ -32,7 +32,7 @@ public sealed class TierServerTests
         Assert.That(client.Call("DBSIZE").ToString(), Does.Contain((Keys + 4).ToString(CultureInfo.InvariantCulture)));
         Assert.That(Scan(client), Is.EqualTo(Keys + 4));
         client.Call("FLUSHALL", "SYNC");
-        Assert.That(client.Tiering("tier_cold_records"), Is.Zero.After(20_000, 50));
+        Assert.That(client.Tiering("tier_cold_records"), Is.Zero.After(60_000, 50));
         Assert.That(client.Call("SET", "k", "v").ToString(), Does.Contain("OK"));
     }
 

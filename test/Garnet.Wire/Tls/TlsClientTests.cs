@@ -88,7 +88,7 @@ internal sealed class TlsClientTests
         TaskCompletionSource<string> heard = new();
         client.GetSubscriber().Subscribe(RedisChannel.Literal("tls:c"), (_, message) => heard.TrySetResult(message!));
         database.Publish(RedisChannel.Literal("tls:c"), "hello");
-        Assert.That(await heard.Task.WaitAsync(TimeSpan.FromSeconds(20)), Is.EqualTo("hello"));
+        Assert.That(await heard.Task.WaitAsync(TimeSpan.FromSeconds(60)), Is.EqualTo("hello"));
     }
 
     [Test]
