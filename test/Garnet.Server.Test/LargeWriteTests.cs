@@ -106,7 +106,7 @@ internal sealed class LargeWriteTests
         string[] words = before.Split(' ', StringSplitOptions.RemoveEmptyEntries);
         string[] entries = [.. Enumerable.Range(0, Entries)
             .SelectMany(i => (string[])[.. words.Select(word => word == "f" ? $"f{i}" : word), $"{i}{Value}"])];
-        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = 16 << 20);
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = 40 << 20);
         using var client = new TestClient(server.Server.Port);
         string small = new('s', 60_000);
         int filled = 0, freed = 0, refused = 0;

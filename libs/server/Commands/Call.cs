@@ -101,20 +101,6 @@ internal unsafe ref struct Call
         return bytes;
     }
 
-    /// <summary>Bytes of memory that the entries which the call brings for its first key take at most, if that is much; else 0.</summary>
-    internal readonly long LargeBytes()
-    {
-        const long Large = 64 << 10; // less fits into what a write may take beyond the limit
-        const long OfArgument = 16; // beside its bytes on the wire, more or less: the step is assured for the rest
-        const long OfChunk = 1 << 10; // each chunk of a collection has the key beside it; of a sorted set there are two for 2 KiB
-        bool isTogether = Worker.Script is null; // as it was received, else each where a script has it
-        bool mayBeLarge = !isTogether || Args[Count - 1].Bytes - Args[0].Bytes + Args[Count - 1].Length + (Count * OfArgument) >= Large;
-        if (!mayBeLarge)
-            return 0;
-        long bytes = RequestBytes() + (Count * OfArgument);
-        return bytes >= Large ? bytes + (bytes / OfChunk * Args[1].Length) : 0;
-    }
-
     /// <summary>The argument as text.</summary>
     internal readonly string Text(int index) => Encoding.UTF8.GetString(this[index]);
 

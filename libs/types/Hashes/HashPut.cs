@@ -54,6 +54,7 @@ public unsafe struct HashPut : IEdit
         bool isLarge = Applied == 0 && Members.TryBeginLarge(ref edit, MemberShape.Hash, Pairs, Limits);
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {
+            edit.CleanBehind();
             var parts = new Entry { Key = reader.Bytes, KeyBytes = reader.Length, ExpireAtMs = ExpireAtMs };
             reader.Next();
             parts.Value = reader.Bytes;

@@ -31,6 +31,7 @@ public struct ListPush : IEdit
         int done = 0;
         for (Operands.Reader reader = Values.Read(); reader.Next(); done++)
         {
+            edit.CleanBehind();
             long index = Left || !edit.Exists ? 0 : Root.Count(edit.Value);
             if (!ListForm.TryInsert(ref edit, index, reader.Span, Limits))
                 break;

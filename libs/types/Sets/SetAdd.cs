@@ -40,6 +40,7 @@ public unsafe struct SetAdd : IEdit
             Added = done = Keys.Count;
         for (Operands.Reader reader = Keys.Read(); done < Keys.Count && reader.Next(); done++)
         {
+            edit.CleanBehind();
             PutResult result = Add(ref edit, reader.Bytes, reader.Length);
             if (result == PutResult.Failed)
                 break;

@@ -49,6 +49,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         {
             NumberText.TryDouble(reader.Span, out double score);
             reader.Next();
+            edit.CleanBehind();
             if (!TryPut(ref edit, reader.Bytes, reader.Length, score + 0.0)) // -0 becomes 0
                 break;
         }

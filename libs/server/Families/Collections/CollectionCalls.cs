@@ -27,10 +27,23 @@ internal static class CollectionCalls
     /// <summary>
     /// <see cref="Edit"/> of what a call brings in several entries: where that is much, room for all of it is found first, so that a part of it is never there alone.
     /// </summary>
-    internal static Outcome EditWhole<T>(ref Call call, ref T operation) where T : struct, IEdit
+    internal static Outcome EditWhole<T>(ref Call call, ref T operation, in EntryCost cost) where T : struct, IEdit
     {
-        using WriteRoom room = WriteRoom.For(ref call);
+        using WriteRoom room = WriteRoom.For(ref call, cost);
         return room.IsThere ? Edit(ref call, ref operation) : Outcome.OutOfMemory;
+    }
+
+    /// <summary>
+    /// Replies to a large write that changes nothing, because there is a value of another kind, or none where one has to be: before anything is evicted for it.
+    /// </summary>
+    internal static bool ChangesNothing(ref Call call, in EntryCost cost, bool onlyIfThere, out Reply reply)
+    {
+        var there = default(CountLook);
+        bool isNothing = false;
+        if (cost.LargeBytes(ref call) > 0)
+            isNothing = Examine(ref call, ref there, quiet: true) == Outcome.NotFound ? onlyIfThere : there.Kind != cost.Kind;
+        reply = !isNothing ? default : there.Kind == RecordKind.None ? call.Int(0) : call.Fail(Fault.WrongType);
+        return isNothing;
     }
 
     /// <summary>Shows the record under the call's key.</summary>

@@ -13,10 +13,12 @@ internal readonly ref struct WriteRoom
     /// <summary>False if there is no room: the call is refused before it changes anything.</summary>
     internal bool IsThere { get; }
 
+    /// <param name="call">What brings them.</param>
+    /// <param name="cost">What they take.</param>
     /// <exception cref="RoomMissException">The call is put off until there is room.</exception>
-    internal static WriteRoom For(ref Call call)
+    internal static WriteRoom For(ref Call call, in EntryCost cost)
     {
-        long bytes = call.LargeBytes();
+        long bytes = cost.LargeBytes(ref call);
         if (bytes == 0)
             return new WriteRoom(null, isThere: true);
         StepRoom room = call.Session.Room;

@@ -129,8 +129,10 @@ internal readonly unsafe struct HSetEx : ICommand
             return call.FailBytes(EntryWords.Hash.BadAskedNumber);
         if (count * 2 != call.Count - first)
             return call.FailBytes(EntryWords.Hash.Mismatch);
+        if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfHashes, onlyIfThere: options.MustExist == true, out Reply nothing))
+            return nothing;
         KeyRef key = call.Key;
-        using WriteRoom room = WriteRoom.For(ref call);
+        using WriteRoom room = WriteRoom.For(ref call, EntryCost.OfHashes);
         if (!room.IsThere)
             return call.From(Outcome.OutOfMemory);
         call.Session.Lock([key]);

@@ -64,8 +64,10 @@ internal static unsafe class HashCommands
             return false;
         }
 
+        if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfHashes, onlyIfThere: false, out failed))
+            return false;
         var put = new HashPut { Pairs = new Operands(call.Args + 2, call.Count - 2), Limits = Limits(ref call) };
-        Outcome outcome = CollectionCalls.EditWhole(ref call, ref put);
+        Outcome outcome = CollectionCalls.EditWhole(ref call, ref put, EntryCost.OfHashes);
         added = put.Added;
         if (put.WrongKind)
             failed = call.Fail(Fault.WrongType);

@@ -49,11 +49,10 @@ internal static unsafe class ListCommands
 
     internal static Reply Push(ref Call call, bool left, bool onlyIfThere)
     {
-        var there = default(CountLook);
-        if (onlyIfThere && call.LargeBytes() > 0 && CollectionCalls.Examine(ref call, ref there) == Outcome.NotFound)
-            return call.Int(0); // no room is made for what is not written
+        if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfLists, onlyIfThere, out Reply nothing))
+            return nothing;
         var push = new ListPush { Values = new Operands(call.Args + 2, call.Count - 2), Left = left, OnlyIfThere = onlyIfThere, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
-        Outcome outcome = CollectionCalls.EditWhole(ref call, ref push);
+        Outcome outcome = CollectionCalls.EditWhole(ref call, ref push, EntryCost.OfLists);
         if (push.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(push.Length) : call.From(outcome);

@@ -63,8 +63,10 @@ internal readonly struct SAdd : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
+        if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfSets, onlyIfThere: false, out Reply nothing))
+            return nothing;
         SetAdd add = SetCommands.Adding(ref call, new Operands(call.Args + 2, call.Count - 2));
-        Outcome outcome = CollectionCalls.EditWhole(ref call, ref add);
+        Outcome outcome = CollectionCalls.EditWhole(ref call, ref add, EntryCost.OfSets);
         if (add.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(add.Added) : call.From(outcome);

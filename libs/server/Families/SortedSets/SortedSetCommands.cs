@@ -48,6 +48,9 @@ internal static unsafe class SortedSetCommands
     /// <summary>Runs the operation; on false an error has been written.</summary>
     internal static bool TryPut(ref Call call, ref SortedSetPut put, out Reply failed)
     {
+        bool onlyIfThere = (put.Options & (PutScore.IfPresent | PutScore.Add)) == PutScore.IfPresent;
+        if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfSortedSets, onlyIfThere, out failed))
+            return false;
         Outcome outcome = SortedSetCalls.Edit(ref call, ref put);
         failed = put.WrongKind ? call.Fail(Fault.WrongType)
             : put.NotANumber ? call.FailBytes("ERR resulting score is not a number (NaN)"u8)

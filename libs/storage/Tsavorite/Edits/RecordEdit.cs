@@ -15,6 +15,7 @@ namespace Tsavorite;
 /// store.E3: a pointer to a value is valid until that value is written or removed through this edit.
 /// store.E4: a call that finds no memory returns null and has changed nothing.
 /// store.E5: between a look at a chunk and <see cref="OpenAt"/> the edit comes to no other.
+/// store.E6: behind <see cref="CleanBehind"/> no pointer to a value is valid.
 /// </summary>
 public unsafe ref struct RecordEdit
 {
@@ -37,6 +38,7 @@ public unsafe ref struct RecordEdit
     private uint _at;
     private uint _known;
     private EditAim _aim;
+    private uint _active;
     private bool _hasChanged, _mayLack;
 
     /// <summary>
@@ -48,6 +50,7 @@ public unsafe ref struct RecordEdit
     {
         _aim = aim;
         _hasChanged = _mayLack = false;
+        _active = partition->Active[0];
         _core = core;
         _partition = partition;
         _scratch = scratch;
@@ -120,6 +123,17 @@ public unsafe ref struct RecordEdit
             return Record.Value(_record);
         }
         return Resize(valueBytes, force);
+    }
+
+    /// <summary>
+    /// Between two entries of a change for which memory was set aside (store.U20): where little is left, cleans up behind those before, as what each has replaced
+    /// would stay to the end, and that is several times what the change brings.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void CleanBehind()
+    {
+        if (_partition->Claim == Claim.Promised && _core.Arena.Tight && _partition->Active[0] != _active)
+            CleanHeld();
     }
 
     /// <summary>Ends what <see cref="Create"/> or <see cref="Write"/> began.</summary>
@@ -448,6 +462,19 @@ public unsafe ref struct RecordEdit
         if (Record.Kind(image) != RecordKind.Chunk && !cold.IsQuiet)
             cold.Hits++;
         return _core.IsToBePromoted(slot, image);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void CleanHeld()
+    {
+        bool hasMoved = _core.Cleaner.CleanHeld(_partition, _nowMs);
+        _active = _partition->Active[0];
+        if (!hasMoved)
+            return;
+        ForgetChunks();
+        ulong owner = Owner;
+        Find();
+        Owner = owner;
     }
 
     private void ForgetChunks()

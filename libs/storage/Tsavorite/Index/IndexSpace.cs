@@ -100,7 +100,7 @@ internal sealed unsafe class IndexSpace : IDisposable
         int depth = _pool.Descriptor(left)->Depth;
         // Keys that agree in their tags gain nothing from a split: the directory may not outgrow the keys.
         bool outgrown = ((long)_shape->BucketsPerSegment << depth) > 64L * (partition->Words + 16);
-        if (depth >= DepthMax || outgrown || !_pool.TryTake(force: false, out uint right)) return false;
+        if (depth >= DepthMax || outgrown || !_pool.TryTake(force: partition->Claim >= Claim.Promised, out uint right)) return false;
         Partition.BeginStructure(partition);
         if (depth == DepthOf(partition)) Deepen(partition);
         int words = 0;

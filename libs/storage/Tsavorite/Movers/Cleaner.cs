@@ -79,20 +79,47 @@ internal sealed unsafe class Cleaner
     private bool IsWorthIt(uint number, int parts) =>
         _core.Shape->Segments[number].DeadBytes >= _core.Shape->SegmentBytes / parts;
 
+    /// <summary>
+    /// For whoever holds the partition, between two parts of a large change (store.U20): empties segments of which a third or more is dead, until little is.
+    /// True if records have moved.
+    /// </summary>
+    public bool CleanHeld(Partition* partition, long nowMs)
+    {
+        const int Parts = 3, LimitParts = 32;
+        const long DeadMax = 8 << 20;
+        bool hasMoved = false, stuck = false;
+        long mayBeDead = Math.Max(2 * _core.Shape->SegmentBytes, Math.Min(DeadMax, _core.Arena.Ceiling / LimitParts));
+        while (!stuck && DeadBytes(partition) > mayBeDead)
+        {
+            if (partition->Draining == 0)
+            {
+                uint number = _core.Records.MostDead(partition);
+                if (number == 0 || !IsWorthIt(number, Parts)) break;
+                _core.Records.BeginDrain(partition, number);
+            }
+            hasMoved = true;
+            DrainHeld(partition, nowMs, int.MaxValue, int.MaxValue, out stuck);
+        }
+        return hasMoved;
+    }
+
     // One short lock hold; false when nothing is being drained any more.
     private bool Drain(Partition* partition, long nowMs, out bool stuck)
     {
         stuck = false;
         Partition.Enter(partition);
+        bool goesOn = partition->Draining != 0 && !DrainHeld(partition, nowMs, RecordsPerHold, SkipsPerHold, out stuck);
+        Partition.Exit(partition);
+        return goesOn;
+    }
+
+    // True when the segment is drained.
+    private bool DrainHeld(Partition* partition, long nowMs, int moves, int skips, out bool stuck)
+    {
+        stuck = false;
         uint number = partition->Draining;
-        if (number == 0)
-        {
-            Partition.Exit(partition);
-            return false;
-        }
         Segment* segment = _core.Shape->Segments + number;
         byte* start = _core.Records.Address(number);
-        int moves = RecordsPerHold, skips = SkipsPerHold;
         while (partition->DrainOffset < segment->Used && segment->LiveBytes != 0 && moves > 0 && skips-- > 0)
         {
             byte* record = start + partition->DrainOffset;
@@ -109,7 +136,6 @@ internal sealed unsafe class Cleaner
         Garnet.Common.Faults.Check.That(done || partition->DrainOffset < segment->Used,
             "store.U13 a draining segment keeps no record behind its walk");
         if (done) _core.Records.EndDrain(partition);
-        Partition.Exit(partition);
-        return !done;
+        return done;
     }
 }

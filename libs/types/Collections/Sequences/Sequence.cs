@@ -13,7 +13,9 @@ public static unsafe class Sequence
     /// <summary>Bytes of a page in the order of a sorted set, if its elements are small.</summary>
     public const int SortedPageBytes = 2048;
 
-    private const int ListPageBytes = 4096, SignInterval = 32;
+    /// <summary>Bytes of a page of a list that is full.</summary>
+    public const int ListPageBytes = 4096;
+    private const int SignInterval = 32;
 
     /// <summary>A page to look at, by its chunk.</summary>
     public static SequencePage Open(ref RecordEdit edit, uint number)
