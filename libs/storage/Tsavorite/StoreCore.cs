@@ -67,11 +67,7 @@ internal sealed unsafe class StoreCore : IDisposable
         if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
         arena.Take(Sketch?.Bytes ?? 0, Claim.Forced);
         OpenPartitions(arena);
-        Cleaner = new Cleaner(this);
     }
-
-    /// <summary>Who moves together what is left of segments.</summary>
-    public Cleaner Cleaner { get; }
 
     public Arena Arena => _arena;
 

@@ -41,7 +41,7 @@ public sealed unsafe partial class StoreSession : IDisposable
         _shape = _core.Shape;
         Tier = tier;
         _cold = Tier?.Reads;
-        _writer = new Writer(_core, _cold);
+        _writer = new Writer(store, _cold);
         _held = new HeldPartitions(_core);
         _budget = new StepBudget(_core, _writer);
         Room = new StepRoom(this, store, _held, _budget);

@@ -22,7 +22,7 @@ internal readonly record struct EntryCost(RecordKind Kind, int Words, int PageBy
     {
         const long Large = 64 << 10; // less fits into what a write may take beyond the limit
         const long OfArgument = 16; // beside its bytes on the wire, more or less: the step is assured for the rest
-        const long OfChunk = 1 << 10; // each chunk of a collection has the key beside it, and a quarter more than its entries, an eighth if that is one
+        const long OfChunk = 1 << 10; // each chunk of a collection has the key beside it, and a quarter more than its entries, or an eighth
         int count = call.Count, keyBytes = call[1].Length;
         if (!MayBeLarge(ref call, Large - (count * OfArgument)) || keyBytes > RecordEdit.KeyBytesMax)
             return 0;

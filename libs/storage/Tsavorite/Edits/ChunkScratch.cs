@@ -8,6 +8,8 @@ internal sealed unsafe class ChunkScratch : IDisposable
     private const int SlackBytes = 64;
     /// <summary>The session's reads of cold records; null where there is no tier.</summary>
     public ColdReads? Cold;
+    /// <summary>Who cleans up behind a large change (<see cref="RecordEdit.CleanBehind"/>); null where nothing is changed.</summary>
+    public Cleaner? Cleaner;
     /// <summary>Bytes of the record that found no room when a change was last refused for it; 0 if that had changed something.</summary>
     public long LackedBytes;
     private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);

@@ -467,7 +467,7 @@ public unsafe ref struct RecordEdit
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void CleanHeld()
     {
-        bool hasMoved = _core.Cleaner.CleanHeld(_partition, _nowMs);
+        bool hasMoved = _scratch.Cleaner is { } cleaner && cleaner.CleanHeld(_partition, _nowMs);
         _active = _partition->Active[0];
         if (!hasMoved)
             return;

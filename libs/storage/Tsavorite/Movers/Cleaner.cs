@@ -94,7 +94,8 @@ internal sealed unsafe class Cleaner
             if (partition->Draining == 0)
             {
                 uint number = _core.Records.MostDead(partition);
-                if (number == 0 || !IsWorthIt(number, Parts)) break;
+                if (number == 0 || !IsWorthIt(number, Parts))
+                    break;
                 _core.Records.BeginDrain(partition, number);
             }
             hasMoved = true;

@@ -47,7 +47,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
         Policy = settings.Policy;
         _clockMs = settings.ClockMs ?? MoverClock.NowMs;
         _expirer = new Expirer(core);
-        _cleaner = core.Cleaner;
+        _cleaner = new Cleaner(core);
         _evictor = new Evictor(core);
         _reclaimer = new Reclaimer(core, namespaces);
         _reaper = new ChunkReaper(core);

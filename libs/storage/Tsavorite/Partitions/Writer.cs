@@ -30,11 +30,12 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>Bytes that the last change lacked, if it was refused for want of memory and has changed nothing.</summary>
     public long LackedBytes => _scratch.LackedBytes;
 
-    public Writer(StoreCore core, ColdReads? cold)
+    public Writer(Store store, ColdReads? cold)
     {
-        _core = core;
-        _shape = core.Shape;
+        _core = store.Core;
+        _shape = _core.Shape;
         _scratch.Cold = _cold = cold;
+        _scratch.Cleaner = store.Movers.Cleaner;
     }
 
     public Outcome Change<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
