@@ -143,6 +143,30 @@ public sealed class AclFileTests
     }
 
     [Test]
+    public void A_reading_that_is_taken_is_no_change_for_those_behind_it()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on nopass\n");
+        using EmbeddedServer server = Started();
+        (AclFileQueue queue, Users users) = (server.Server.Context.Rights.File, server.Server.Context.Rights.Users);
+        AclReading first = queue.Read(_file).Result, second = queue.Read(_file).Result, third = queue.Read(_file).Result;
+        users.Replace(first.Users);
+        Assert.That(queue.IsOfNow(second), "it was read later");
+        users.Set("bob", ["on"]);
+        Assert.That(queue.IsOfNow(third), Is.False, "bob would be taken back");
+    }
+
+    [Test]
+    public void What_is_written_are_the_users_of_one_moment()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on\nuser bob on\n");
+        using EmbeddedServer server = Started();
+        Users users = server.Server.Context.Rights.Users;
+        var all = users.All();
+        foreach (string name in (string[])["ann", "bob"]) users.Set(name, ["off"]);
+        Assert.That(AclFile.Write(all), Does.Contain("user ann on").And.Contain("user bob on"));
+    }
+
+    [Test]
     public void Of_many_mistakes_some_are_told()
     {
         File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
