@@ -13,6 +13,9 @@ internal sealed class TrackingState(TrackingModes modes, long redirectId, Connec
     /// <summary>Prefixes of broadcast mode, in byte order.</summary>
     internal byte[][] Prefixes => prefixes;
 
+    /// <summary>Bytes that the prefixes take, estimated by entry.</summary>
+    internal long MemoryBytes { get; } = prefixes.Sum(Tracking.Prefixes.BytesOf);
+
     /// <summary>CLIENT CACHING was called and holds for the next command; the client's own thread only.</summary>
     internal bool Caching { get; set; }
 
