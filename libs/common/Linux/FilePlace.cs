@@ -4,8 +4,8 @@ using System.Text;
 namespace Garnet.Common.Linux;
 
 /// <summary>
-/// Puts a file in the place of another, so that after a power cut it is one or the other, and this one once it has been said to be there: a new name is
-/// durable only when its directory is.
+/// Puts a file in the place of another, so that after a power cut it is one or the other, and this one once it has been said to be there: a new
+/// name is durable only when its directory is.
 /// </summary>
 public static unsafe class FilePlace
 {
@@ -16,7 +16,10 @@ public static unsafe class FilePlace
         File.Move(from, name, overwrite: true);
         string directory = Path.GetDirectoryName(Path.GetFullPath(name)) ?? "/";
         if (OperatingSystem.IsLinux() && SyncDirectory(directory) is not 0 and var error) // elsewhere there is no portable call
-            throw new IOException($"it is there, but its directory cannot be synced ({new Win32Exception(error).Message}): a power cut may bring back the one before");
+        {
+            throw new IOException(
+                $"it is there, but its directory cannot be synced ({new Win32Exception(error).Message}): a power cut may undo it");
+        }
     }
 
     /// <summary>Makes the names in a directory durable; 0, or why it cannot be done (errno).</summary>

@@ -9,13 +9,6 @@ namespace Garnet.Server.Tracking;
 /// </summary>
 internal sealed class Prefixes
 {
-    /// <summary>
-    /// Memory that one client's prefixes may take: 32 MiB, some 120,000 short ones. It bounds their number and their length, and so what is hashed of
-    /// a long key that changes: its beginnings of all the lengths there are.
-    /// </summary>
-    internal const long MemoryBytesMax = 32L << 20;
-
-    private const int EntryBytes = 256; // of tables and sets, about
     private readonly Lock _gate = new();
     private readonly Dictionary<byte[], HashSet<Connection>> _clients = new(ByteString.Comparer);
     private readonly SortedDictionary<int, int> _lengths = []; // how many prefixes have that length
@@ -87,9 +80,6 @@ internal sealed class Prefixes
 
         return hits.Values;
     }
-
-    /// <summary>Bytes a client's prefix takes, an estimate.</summary>
-    internal static long BytesOf(byte[] prefix) => EntryBytes + prefix.Length;
 
     /// <summary>True if one begins with the other.</summary>
     internal static bool Overlap(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other) => one.StartsWith(other) || other.StartsWith(one);

@@ -1,6 +1,5 @@
 using System.Net;
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using Garnet.Common.Linux;
 using Garnet.Server.Tls;
 using Garnet.Wire.Tls;
@@ -9,7 +8,7 @@ using NUnit.Framework;
 namespace Garnet.Server.Test.Tls;
 
 /// <summary>A client of a server, which the test plays with OpenSSL itself; it waits for its socket.</summary>
-internal sealed unsafe partial class TlsPeer : IDisposable
+internal sealed class TlsPeer : IDisposable
 {
     private readonly TlsContext _context;
     private readonly Socket _socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
@@ -30,12 +29,7 @@ internal sealed unsafe partial class TlsPeer : IDisposable
     }
 
     /// <summary>Takes new keys again and again, so many times at most, until the server closes.</summary>
-    public int RenewKeys(int max)
-    {
-        int renewed = 0;
-        while (renewed < max && SSL_key_update(_session, 0) == 1 && LibSsl.SSL_do_handshake(_session) == 1) renewed++;
-        return renewed;
-    }
+    public int RenewKeys(int max) => TlsPair.RenewKeys(_session, max);
 
     public void Dispose()
     {
@@ -43,6 +37,4 @@ internal sealed unsafe partial class TlsPeer : IDisposable
         _socket.Dispose();
         _context.Dispose();
     }
-
-    [LibraryImport("libssl.so.3")] private static partial int SSL_key_update(nint session, int type);
 }

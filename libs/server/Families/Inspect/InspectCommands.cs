@@ -81,7 +81,8 @@ internal readonly struct MemoryStats : ICommand
     public static Reply Run(ref Call call)
     {
         StoreFigures store = call.Server.Store.Figures();
-        long clients = call.Server.Clients().Sum(client => client.MemoryBytes), besides = clients + call.Server.Observers.Tracker.MemoryBytes;
+        long clients = call.Server.Clients().Sum(client => client.MemoryBytes);
+        long besides = clients + call.Server.Observers.Tracker.MemoryBytes;
         Backlog backlog = call.Server.Replication.Backlog;
         long keys = 0;
         for (int i = 0; i < call.Server.Settings.Memory.Databases; i++)

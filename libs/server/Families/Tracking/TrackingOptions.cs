@@ -84,8 +84,8 @@ internal sealed class TrackingOptions
             return call.FailText($"ERR a prefix is longer than {Store.KeyBytesMax} bytes, the most that a key has");
         byte[] prefix = call[index].ToArray();
         _prefixes.Add(prefix);
-        _prefixBytes += Prefixes.BytesOf(prefix);
-        return _prefixBytes > Prefixes.MemoryBytesMax ? call.Fail(Fault.ResourceLimit) : Reply.Sent;
+        _prefixBytes += TrackingState.BytesOf(prefix);
+        return _prefixBytes > TrackingState.MemoryBytesMax ? call.Fail(Fault.ResourceLimit) : Reply.Sent;
     }
 
     private Reply ParseRedirect(ref Call call, int index)
@@ -100,7 +100,7 @@ internal sealed class TrackingOptions
 
     private Reply CheckPrefixes(ref Call call, TrackingState? now)
     {
-        if ((now?.MemoryBytes ?? 0) + _prefixBytes > Prefixes.MemoryBytesMax)
+        if ((now?.MemoryBytes ?? 0) + _prefixBytes > TrackingState.MemoryBytesMax)
             return call.Fail(Fault.ResourceLimit);
         byte[][] held = now?.Prefixes ?? [];
         int first = Prefixes.FirstOverlap(_prefixes, held);
