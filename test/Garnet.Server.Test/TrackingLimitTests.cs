@@ -74,7 +74,7 @@ public sealed class TrackingLimitTests
     [Test]
     public void Who_holds_a_key_counts_too_where_the_table_is_bounded()
     {
-        const int Clients = 50, Keys = 10, ItemsMax = Keys * 16;
+        const int Clients = 50, Keys = 10, ItemsMax = ((Keys + 1) * 16) - 1;
         using var server = new EmbeddedServer();
         using var admin = new TestClient(server.Server.Port);
         admin.Call("CONFIG", "SET", "tracking-table-max-keys", Keys.ToString(CultureInfo.InvariantCulture));

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Garnet.Common;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -12,8 +11,6 @@ internal static unsafe class Audited
 {
     private const int NamesMax = 32, NameBytesMax = 256; // of users or settings that one event names
     private const string Untold = "?";
-
-    private static readonly SearchValues<byte> MarksOfRules = SearchValues.Create("><#!'\"() \t\r\n\v\f"u8);
 
     /// <summary>A command of an administrator has run. Of its arguments the names of users and settings are told.</summary>
     internal static void Ran(ref Call call, CommandEntry* entry, Reply reply)
@@ -85,15 +82,12 @@ internal static unsafe class Audited
             string name = Shown(call[(int)i]);
             // What is no setting may be a secret whose quotation marks were left out.
             bool maybeSecret = command == "config|set" ? !call.Server.Table.TryFind(name, out _)
-                : MayHoldPassword(call[(int)i]) || (failed && command == "acl|setuser" && !IsUser(ref call, call[(int)i]));
+                : RuleText.MayHoldPassword(call[(int)i]) || (failed && command == "acl|setuser" && !IsUser(ref call, call[(int)i]));
             names.Add(maybeSecret ? Untold : name);
         }
 
         return names;
     }
-
-    // Rules in the place of a name, or behind it in one argument: a password begins with one of these, in quotation marks or a selector perhaps.
-    private static bool MayHoldPassword(ReadOnlySpan<byte> name) => name.ContainsAny(MarksOfRules);
 
     private static bool IsUser(ref Call call, ReadOnlySpan<byte> name) =>
         name.Length <= Users.NameBytesMax && call.Server.Rights.Users.Find(RuleText.Of(name)) is not null;
