@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server;
 
 namespace Garnet.Host;
@@ -9,7 +10,7 @@ namespace Garnet.Host;
 /// the command line decided is written; what the environment decided is not, since the environment decides it again.
 /// host.W1: a line whose setting already has its value is not touched, nor is a comment, a blank line or an included file.
 /// Users are lines of their own: all of them are written anew, at the end.
-/// host.W2: the file is whole at every moment: a second one is written, synced, read back for proof, then put in its place.
+/// host.W2: the file is whole at every moment: a second one is written, synced, read back for proof, then put in its place (<see cref="FilePlace"/>).
 /// </summary>
 internal sealed class ConfigRewrite(string path, SettingTable table, Func<IReadOnlyList<IReadOnlyList<string>>?> users)
 {
@@ -70,7 +71,7 @@ internal sealed class ConfigRewrite(string path, SettingTable table, Func<IReadO
                 Write(temporary, Compose(lines, changed, overruled), target);
             if (Differing(temporary, changed).Count > 0)
                 return "a setting would not have its value after a restart";
-            File.Move(temporary, target, overwrite: true);
+            FilePlace.Take(temporary, target);
             return null;
         }
         finally

@@ -251,15 +251,49 @@ public sealed class TrackingTests
             reader.Call("GET", "k");
         }
 
-        foreach (string flush in new[] { "FLUSHALL", "FLUSHDB" })
+        foreach (string flush in new[] { "FLUSHALL", "FLUSHDB", "SWAPDB 0 1" })
         {
             writer.Call("SET", "k", "3");
             Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate [k]]", "[invalidate [k]]")));
             Assert.That(reader.Call("GET", "k"), Is.EqualTo("3"));
-            writer.Call(flush);
+            writer.Call(flush.Split(' '));
             Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate nil]", "[invalidate nil]")));
             Assert.That(reader.Call("GET", "k"), Is.EqualTo("nil"));
         }
+    }
+
+    [Test]
+    public void Who_swaps_databases_tells_everybody_that_what_he_holds_is_worth_nothing()
+    {
+        using var server = new EmbeddedServer();
+        using TestClient writer = new(server.Server.Port), reader = new(server.Server.Port), listener = new(server.Server.Port);
+        foreach (TestClient client in new[] { reader, listener }) client.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        listener.Call("CLIENT", "TRACKING", "ON", "BCAST");
+        foreach (string[][] commands in new[] { new[] { new[] { "SWAPDB", "0", "1" } }, [["MULTI"], ["SWAPDB", "0", "1"], ["EXEC"]], [["EVAL", "redis.call('SWAPDB', 0, 1)", "0"]] })
+        {
+            reader.Call("GET", "k");
+            writer.Call("SWAPDB", "0", "0"); // changes nothing
+            foreach (string[] command in commands) writer.Call(command);
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate nil]", "[invalidate nil]")));
+        }
+
+        Assert.That((reader.Pushes.Count, listener.Pushes.Count, server.Server.Context.Observers.Tracker.Keys), Is.EqualTo((0, 0, 0L)));
+    }
+
+    [Test]
+    public void Of_a_key_that_is_renamed_the_old_name_is_told_first([Values] bool replaces, [Values("RENAME", "RENAMENX")] string command)
+    {
+        if (replaces && command == "RENAMENX") return; // does nothing
+        using var server = new EmbeddedServer();
+        using TestClient writer = new(server.Server.Port), reader = new(server.Server.Port);
+        reader.Call("HELLO", "3");
+        writer.Call("SET", "old", "1");
+        if (replaces) writer.Call("SET", "new", "2");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        reader.Call("MGET", "new", "old");
+        writer.Call(command, "old", "new");
+        Assert.That((reader.Read(), reader.Read()), Is.EqualTo(("[invalidate [old]]", "[invalidate [new]]")));
     }
 
     [Test]

@@ -10,6 +10,7 @@ namespace Garnet.Server.Admission;
 internal static unsafe class Audited
 {
     private const int NamesMax = 32, NameBytesMax = 256; // of users or settings that one event names
+    private const string Untold = "?";
 
     /// <summary>A command of an administrator has run. Of its arguments the names of users and settings are told.</summary>
     internal static void Ran(ref Call call, CommandEntry* entry, Reply reply)
@@ -20,7 +21,7 @@ internal static unsafe class Audited
         call.Server.Monitoring.Audit.Add(Event(ref call, "command", name) with
         {
             Result = reply == Reply.Failed ? "failed" : "ok",
-            Names = NamesOf(ref call, name),
+            Names = NamesOf(ref call, name, reply == Reply.Failed),
         });
     }
 
@@ -37,7 +38,9 @@ internal static unsafe class Audited
         if (!call.Server.Monitoring.Audit.IsOn)
             return;
         string command = call.Server.Commands.Specs[call.Client.LastCommand].Name.ToLowerInvariant();
-        call.Server.Monitoring.Audit.Add(Event(ref call, isRight ? "login" : "login-failed", command) with { User = Shown(name) });
+        // Who forgets the name, or moves it, says the password in its place.
+        string user = isRight || IsUser(ref call, name) ? Shown(name) : Untold;
+        call.Server.Monitoring.Audit.Add(Event(ref call, isRight ? "login" : "login-failed", command) with { User = user });
     }
 
     /// <summary>A certificate has made the connection a user's.</summary>
@@ -62,7 +65,7 @@ internal static unsafe class Audited
         return new AuditEvent(kind, call.NowMs, client.User?.Name ?? "", client.Id, client.Peer.Remote, command);
     }
 
-    private static List<string> NamesOf(ref Call call, string command)
+    private static List<string> NamesOf(ref Call call, string command, bool failed)
     {
         (int first, int step) = command switch
         {
@@ -77,14 +80,17 @@ internal static unsafe class Audited
         for (long i = first; i < call.Count && names.Count < NamesMax; i += step)
         {
             string name = Shown(call[(int)i]);
-            // What is no setting may be a secret whose quotation marks were left out; what begins as a rule does, a password without the user's
-            // name.
-            bool maybeSecret = step == 2 ? !call.Server.Table.TryFind(name, out _) : name is ['>' or '<' or '#' or '!', ..];
-            names.Add(maybeSecret ? "?" : name);
+            // What is no setting may be a secret whose quotation marks were left out.
+            bool maybeSecret = command == "config|set" ? !call.Server.Table.TryFind(name, out _)
+                : RuleText.MayHoldPassword(call[(int)i]) || (failed && command == "acl|setuser" && !IsUser(ref call, call[(int)i]));
+            names.Add(maybeSecret ? Untold : name);
         }
 
         return names;
     }
+
+    private static bool IsUser(ref Call call, ReadOnlySpan<byte> name) =>
+        name.Length <= Users.NameBytesMax && call.Server.Rights.Users.Find(RuleText.Of(name)) is not null;
 
     private static string Shown(ReadOnlySpan<byte> name) => RuleText.Of(name[..Math.Min(name.Length, NameBytesMax)]);
 }

@@ -44,18 +44,37 @@ internal static class CommandEvents
         List<KeyNote> notes = call.Worker.Notes;
         if (notes.Count > 0)
         {
-            foreach (KeyNote note in notes)
-            {
-                if (!note.Missed)
-                    call.Server.Observers.Tracker.Changed(call.Worker, note);
-            }
-
+            TellTrackers(ref call, spec);
             Publish(ref call, spec, failed);
             notes.Clear();
         }
 
         call.Worker.Told.Clear();
     }
+
+    private static void TellTrackers(ref Call call, CommandSpec spec)
+    {
+        List<KeyNote> notes = call.Worker.Notes;
+        for (int i = 0; i < notes.Count; i++)
+        {
+            bool moves = Moves(spec, notes, i);
+            if (moves)
+                TellTrackers(ref call, notes[i + 1]); // first the key that is no more, as in Redis
+            TellTrackers(ref call, notes[i]);
+            if (moves)
+                i++;
+        }
+    }
+
+    private static void TellTrackers(ref Call call, KeyNote note)
+    {
+        if (!note.Missed)
+            call.Server.Observers.Tracker.Changed(call.Worker, note);
+    }
+
+    // The store tells of a move's target, then of what was there before.
+    private static bool Moves(CommandSpec spec, List<KeyNote> notes, int at) =>
+        spec.Event is { From.Length: > 0 } && at + 1 < notes.Count && notes[at + 1].Change == KeyChange.Removed;
 
     private static void Publish(ref Call call, CommandSpec spec, bool failed)
     {
@@ -66,7 +85,7 @@ internal static class CommandEvents
         for (int i = 0; i < notes.Count; i++)
         {
             KeyNote note = notes[i];
-            bool moves = spec.Event is { From.Length: > 0 } && i + 1 < notes.Count && notes[i + 1].Change == KeyChange.Removed;
+            bool moves = Moves(spec, notes, i);
             if (note.Missed)
                 events.Publish(call.Worker, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
             else if (note.Change is KeyChange.Expired or KeyChange.Evicted)

@@ -36,7 +36,7 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Error, 61, $"{command} failed through a mistake of the server, before it changed anything; its client {id} ({peer}) is closed. Please report this", error);
 
     internal void AclSaveFailed(string path, string why) =>
-        Write(LogLevel.Error, 100, $"The users cannot be written to {path}: {why}; the file is as it was");
+        Write(LogLevel.Error, 100, $"The users cannot be written to {path}: {why}; the file is whole, as it was or as it was to be");
 
     internal void PasswordIsVoid(string path) => Write(LogLevel.Warning, 103,
         $"requirepass has no effect: {path} says who user default is, with other passwords or none. "
@@ -62,6 +62,9 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void TlsBroken(long client, string peer, string why) =>
         Write(LogLevel.Debug, 115, $"The TLS connection of client {client} ({peer}) broke: {why}; closed");
+
+    internal void TlsCutOff(long client, string peer, string why, long unsaid) =>
+        Write(LogLevel.Warning, 118, $"The TLS connection of client {client} ({peer}) is cut off: {why}; closed{Unsaid(unsaid)}");
 
     internal void TlsDoubted(string doubt) => Write(LogLevel.Warning, 114, doubt);
 

@@ -118,7 +118,7 @@ internal sealed unsafe class Connection
 
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
-        + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0)
+        + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0) + (Tracking?.MemoryBytes ?? 0)
         + (Tls is null ? 0 : TlsSession.MemoryBytes);
 
     /// <summary>True if nothing that it sent, or is to be sent, is still on its way.</summary>

@@ -51,7 +51,7 @@ internal sealed class ServerRights
         return areWritten ? Users.All().ConvertAll(WordsOf) : null;
     }
 
-    private static IReadOnlyList<string> WordsOf(User user)
+    private static IReadOnlyList<string> WordsOf(NamedRights user)
     {
         try
         {

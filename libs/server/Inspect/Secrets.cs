@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Common;
 using Garnet.Server.Clients;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Inspect;
 
@@ -20,13 +21,15 @@ internal sealed class Secrets(SettingTable settings)
         if (arguments.Is(name, "AUTH"u8))
             return true;
         if (arguments.Is(name, "HELLO"u8))
-            return IsBehind(arguments, name + 2, index, static (all, at) => all.Is(at, "AUTH"u8));
-        if (arguments.Is(name, "ACL"u8))
-            return index >= name + 2 && arguments.Is(name + 1, "SETUSER"u8); // the name too, as in Redis: it may be a password without one
+            return IsBehind(arguments, name + 1, index, static (all, at) => all.Is(at, "AUTH"u8)); // the version may have been forgotten
+        if (arguments.Is(name, "ACL"u8) && arguments.Is(name + 1, "SETUSER"u8))
+            return index >= name + 2; // the name too, as in Redis: it may be a password without one
+        if (arguments.Is(name, "ACL"u8) && arguments.Is(name + 1, "DELUSER"u8))
+            return index >= name + 2 && RuleText.MayHoldPassword(arguments[index]);
         if (arguments.Is(name, "BULK.REG"u8))
             return index >= name + 4; // the key: whoever has it may reach the client's memory
         if (arguments.Is(name, "MIGRATE"u8))
-            return IsBehind(arguments, name + 6, index, static (all, at) => all.Is(at, "AUTH"u8) || all.Is(at, "AUTH2"u8));
+            return IsBehind(arguments, name + 1, index, static (all, at) => all.Is(at, "AUTH"u8) || all.Is(at, "AUTH2"u8)); // others too
         bool sets = arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8);
         return sets && index >= name + 2 && IsOfSettings(arguments, name + 2, index);
     }

@@ -3,6 +3,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Net;
 
@@ -111,13 +112,22 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         if (got == ITransport.Broken || client.Out.Count == 0)
         {
             if (client.Tls is { Fault.Length: > 0 } session)
-                worker.Server.Log.TlsBroken(client.Id, client.Peer.Remote, session.Fault);
+                SayBroken(client, session);
             worker.Close(client);
             return;
         }
 
         client.CloseAfterReply = true;
         replies.Watch(client);
+    }
+
+    // That a connection breaks is usual; who had to be cut off is worth a look.
+    private void SayBroken(Connection client, TlsSession session)
+    {
+        if (!session.IsCutOff)
+            _server.Log.TlsBroken(client.Id, client.Peer.Remote, session.Fault);
+        else if (_pace.Allows(out long unsaid))
+            _server.Log.TlsCutOff(client.Id, client.Peer.Remote, session.Fault, unsaid);
     }
 
     // What was kept because of the quota or a park, without receiving more.

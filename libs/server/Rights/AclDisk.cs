@@ -2,7 +2,7 @@ using Garnet.Common.Linux;
 
 namespace Garnet.Server.Rights;
 
-/// <summary>The ACL file on its disk. It is whole at every moment: another one is written, synced and put in its place.</summary>
+/// <summary>The ACL file on its disk. It is whole at every moment: another one is written, synced and put in its place (<see cref="FilePlace"/>).</summary>
 internal static class AclDisk
 {
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
@@ -23,7 +23,7 @@ internal static class AclDisk
                 stream.Flush(flushToDisk: true);
             }
 
-            File.Move(temporary, path, overwrite: true);
+            FilePlace.Take(temporary, path);
         }
         finally
         {

@@ -30,7 +30,7 @@ internal static class AclFile
     }
 
     /// <summary>The text for the users.</summary>
-    internal static string Write(IEnumerable<User> users) => string.Concat(users.Select(static user => $"{user}\n"));
+    internal static string Write(IEnumerable<NamedRights> users) => string.Concat(users.Select(static user => $"{user}\n"));
 
     // What is wrong with it, each sentence with a blank behind it.
     private static string ReadLine(string[] words, string at, Dictionary<string, UserRights> read, UserRights rights)

@@ -6,8 +6,9 @@ namespace Garnet.Server.Rights;
 /// What is done to the ACL file: one thing after the other, on threads that wait for nothing else. Whoever asks for what others have asked for
 /// and nobody has begun gets theirs, so that a thousand saves are two at most.
 ///
-/// rights.R4  What was read from the file takes the place of the users only if they have not changed since, nor been written: else a load that
-///     is slow would take back what was said and saved while it read.
+/// rights.R4  What was read from the file takes the place of the users only if nobody has changed them since, nor written them: else a load that
+///     is slow would take back what was said and saved while it read. That an earlier reading has taken their place is no such change, and what
+///     was read before one that has done so comes too late: the file has been loaded as it was later.
 /// </summary>
 internal sealed class AclFileQueue(Users users)
 {
@@ -16,6 +17,8 @@ internal sealed class AclFileQueue(Users users)
     private Task<AclReading>? _read; // asked for and not begun
     private Task<bool>? _write;
     private long _writes; // begun and ended
+    private long _readings; // begun; by one thread at a time
+    private long _taken; // the last reading that has become the users
 
     /// <summary>The users that the file holds.</summary>
     /// <exception cref="IOException">It cannot be read.</exception>
@@ -23,6 +26,13 @@ internal sealed class AclFileQueue(Users users)
     {
         lock (_gate)
             return _read ??= Behind(() => Begin(ref _read), () => ReadNow(path));
+    }
+
+    /// <summary>The same in place of a reading that was not taken: one for all who have waited for that.</summary>
+    internal Task<AclReading> ReadAgain(AclReading stale, string path)
+    {
+        lock (_gate)
+            return stale.Next ??= Read(path);
     }
 
     /// <summary>Writes the users as they are when it comes to it.</summary>
@@ -34,8 +44,18 @@ internal sealed class AclFileQueue(Users users)
             return _write ??= Behind(() => Begin(ref _write), () => WriteNow(path));
     }
 
-    /// <summary>True if the users, and the file, are still those that there were when it was read (rights.R4).</summary>
-    internal bool IsOfNow(AclReading reading) => reading.Changes == users.Changes && reading.Writes == Volatile.Read(ref _writes);
+    /// <summary>True if nobody has changed the users, or written the file, since it was read (rights.R4).</summary>
+    internal bool IsOfNow(AclReading reading) => reading.Edits == users.Edits && reading.Writes == Volatile.Read(ref _writes);
+
+    /// <summary>True if it is the users of the server, or one that was read later is, or they were; one who asked for the same has seen to it.</summary>
+    internal bool IsDone(AclReading reading) => reading.Number <= Volatile.Read(ref _taken);
+
+    /// <summary>Puts its users in place of all there are. In a turn alone, where it is not done and of now.</summary>
+    internal void Take(AclReading reading)
+    {
+        users.Replace(reading.Users);
+        Volatile.Write(ref _taken, reading.Number);
+    }
 
     private Task<T> Behind<T>(Action begin, Func<T> work)
     {
@@ -58,9 +78,10 @@ internal sealed class AclFileQueue(Users users)
 
     private AclReading ReadNow(string path)
     {
-        (long changes, long writes) = (users.Changes, Volatile.Read(ref _writes));
+        (long edits, long writes) = (users.Edits, Volatile.Read(ref _writes));
+        long number = Interlocked.Increment(ref _readings);
         Dictionary<string, UserRights> read = AclFile.Read(AclDisk.Read(path), path, users, out List<string> errors);
-        return new AclReading(read, errors, changes, writes);
+        return new AclReading(read, errors, edits, writes, number);
     }
 
     // A file that says something else than it was made of, or cannot be read again, is worse than none.
@@ -92,10 +113,11 @@ internal sealed class AclFileQueue(Users users)
 /// <summary>What was read from the ACL file.</summary>
 /// <param name="Users">The users, if nothing is wrong.</param>
 /// <param name="Errors">What is wrong, line by line.</param>
-/// <param name="Changes">How often users had been changed before.</param>
+/// <param name="Edits">How often users had been changed one by one before.</param>
 /// <param name="Writes">How often writing the file had begun or ended.</param>
-internal sealed record AclReading(Dictionary<string, UserRights> Users, List<string> Errors, long Changes, long Writes)
+/// <param name="Number">Which reading it is, in their order.</param>
+internal sealed record AclReading(Dictionary<string, UserRights> Users, List<string> Errors, long Edits, long Writes, long Number)
 {
-    /// <summary>They are the users of the server now, or were since it was read; one who asked for the same has seen to it.</summary>
-    internal bool IsTaken { get; set; }
+    /// <summary>The reading that those have asked for who could not take this one; the queue's.</summary>
+    internal Task<AclReading>? Next { get; set; }
 }

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text;
 
 namespace Garnet.Server.Rights;
@@ -7,6 +8,8 @@ namespace Garnet.Server.Rights;
 /// </summary>
 internal static class RuleText
 {
+    private static readonly SearchValues<byte> MarksOfRules = SearchValues.Create("><#!'\"() \t\r\n\v\f"u8);
+
     /// <summary>The text that stands for the bytes.</summary>
     internal static string Of(ReadOnlySpan<byte> bytes) => Encoding.Latin1.GetString(bytes);
 
@@ -15,6 +18,12 @@ internal static class RuleText
 
     /// <summary>True if a name or a pattern has something in it that would part it into two words of a file.</summary>
     internal static bool HasBlanks(string text) => text.Any(static one => one is ' ' or (>= '\t' and <= '\r') or '\0');
+
+    /// <summary>
+    /// True if what stands in the place of a name may hold a password: rules instead of it, or behind it in one argument. A password begins with one of
+    /// these, in quotation marks or a selector perhaps.
+    /// </summary>
+    internal static bool MayHoldPassword(ReadOnlySpan<byte> name) => name.ContainsAny(MarksOfRules);
 
     /// <summary>True if a rule within a selector would be taken for the beginning or the end of one when it is read back.</summary>
     internal static bool IsParenthesised(string rule) => rule.StartsWith('(') || rule.EndsWith(')');

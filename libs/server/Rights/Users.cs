@@ -20,7 +20,7 @@ internal sealed class Users
     private readonly RuleTerms _terms;
     private readonly Func<string> _password;
     private SortedDictionary<string, User> _users = new(StringComparer.Ordinal);
-    private long _changes;
+    private long _changes, _edits;
 
     /// <param name="terms">What rules are judged by.</param>
     /// <param name="password">The password of the default user where nothing else says one; empty for none.</param>
@@ -40,6 +40,9 @@ internal sealed class Users
     /// <summary>How often something was changed.</summary>
     internal long Changes => Volatile.Read(ref _changes);
 
+    /// <summary>The same without those that put others in place of all (<see cref="Replace"/>).</summary>
+    internal long Edits => Volatile.Read(ref _edits);
+
     /// <summary>True if something else stands here than on a new server, but for a password of the default user.</summary>
     internal bool AreDefined
     {
@@ -50,11 +53,11 @@ internal sealed class Users
         }
     }
 
-    /// <summary>All users, by name.</summary>
-    internal List<User> All()
+    /// <summary>All users, by name, with the rights of one moment.</summary>
+    internal List<NamedRights> All()
     {
         lock (_gate)
-            return [.. _users.Values];
+            return [.. _users.Values.Select(static user => new NamedRights(user.Name, user.Rights))];
     }
 
     /// <summary>The user of that name; null if there is none.</summary>
@@ -82,7 +85,7 @@ internal sealed class Users
                 _users.Add(name, new User(name, rights));
             else
                 user.Rights = rights;
-            Interlocked.Increment(ref _changes);
+            CountEdit();
             return null;
         }
     }
@@ -96,7 +99,7 @@ internal sealed class Users
         lock (_gate)
         {
             Default.Rights = rights;
-            Interlocked.Increment(ref _changes);
+            CountEdit();
         }
     }
 
@@ -108,7 +111,7 @@ internal sealed class Users
             if (name == DefaultName || !_users.Remove(name, out User? user))
                 return false;
             user.IsGone = true;
-            Interlocked.Increment(ref _changes);
+            CountEdit();
             return true;
         }
     }
@@ -146,6 +149,12 @@ internal sealed class Users
         UserRights rights = (user ?? Default).Rights;
         bool takes = rights.Takes(hash);
         return user is not null & takes & rights.IsOn ? user : null;
+    }
+
+    private void CountEdit()
+    {
+        Interlocked.Increment(ref _edits);
+        Interlocked.Increment(ref _changes);
     }
 
     private UserRights NewDefault()

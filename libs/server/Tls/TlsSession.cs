@@ -67,6 +67,9 @@ internal sealed unsafe class TlsSession : IDisposable
     /// <summary>Why it broke, for operators; empty if the peer just left.</summary>
     internal string Fault { get; private set; } = "";
 
+    /// <summary>True if it is broken because the peer was cut off (tls.T5).</summary>
+    internal bool IsCutOff { get; private set; }
+
     /// <summary>Names the server that is wanted, so that one with several names shows the right certificate.</summary>
     internal void Ask(string host)
     {
@@ -191,6 +194,7 @@ internal sealed unsafe class TlsSession : IDisposable
         if (bytes - _wireBytes <= BytesWithoutDataMax)
             return TlsStep.WantsRead;
         Fault = $"the peer has sent {BytesWithoutDataMax >> 10} KiB without data among them";
+        IsCutOff = true;
         return _over = TlsStep.Broken;
     }
 

@@ -107,7 +107,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     {
         _watches.OnFlush(database);
         OnMany(database, database);
-        if (ThreadsWorker is not { Running: not null } && database < NamespaceTable.Reserved && _listeners.Trackers.IsOn)
+        if (database < NamespaceTable.Reserved)
             NoteFlush();
     }
 
@@ -116,6 +116,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     {
         _watches.OnSwap(first, second);
         OnMany(first, second);
+        if (Math.Max(first, second) < NamespaceTable.Reserved)
+            NoteFlush();
     }
 
     private void OnMany(int first, int second)
@@ -176,6 +178,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     // early.
     private void NoteFlush()
     {
+        if (ThreadsWorker is { Running: not null } || !_listeners.Trackers.IsOn)
+            return;
         lock (_gate)
         {
             if (_flushed || _server.Workers.Count == 0)

@@ -1,14 +1,19 @@
+using System.Collections.Concurrent;
 using Garnet.Server.Base;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Tracking;
 
 /// <summary>
 /// Which clients may hold which keys, by client id, in shards with a lock each. Databases are not told apart, as in Redis.
-/// Ids of clients that have gone stay until their key changes.
+/// Ids of clients that have gone, or do not track any more, stay until their key changes, or until as many more have read it as did when it was
+/// looked through last: nobody is owed a message for them.
 /// </summary>
-internal sealed class TrackedKeys
+/// <param name="clients">Those that track. A client is among them before it reads (tracking.T1).</param>
+internal sealed class TrackedKeys(ConcurrentDictionary<long, Connection> clients)
 {
     private const int Shards = 64;
+    private const int KeyBytes = 160, ItemBytes = 40; // what one takes beside the key's name, about
 
     private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
     private long _keys;
@@ -24,6 +29,9 @@ internal sealed class TrackedKeys
     /// <summary>Bytes of the keys' names.</summary>
     internal long Bytes => Volatile.Read(ref _bytes);
 
+    /// <summary>Bytes of memory that all of it takes, an estimate.</summary>
+    internal long MemoryBytes => (Keys * KeyBytes) + (Items * ItemBytes) + Bytes;
+
     /// <summary>Remembers that the client has seen the key.</summary>
     internal void Add(ReadOnlySpan<byte> key, long client)
     {
@@ -33,8 +41,7 @@ internal sealed class TrackedKeys
             var lookup = shard.ByKey.GetAlternateLookup<ReadOnlySpan<byte>>();
             if (lookup.TryGetValue(key, out Holders? holders))
             {
-                if (holders.Add(client))
-                    Interlocked.Increment(ref _items);
+                Interlocked.Add(ref _items, holders.Add(client, clients));
                 return;
             }
 
@@ -114,18 +121,35 @@ internal sealed class TrackedKeys
     /// <summary>Who holds a key: nearly always one.</summary>
     private sealed class Holders(long first)
     {
+        private const int LookedThroughMin = 8;
+
         private HashSet<long>? _all;
+        private int _lookAt = LookedThroughMin; // so many are looked through for those who have gone
 
         /// <summary>The key's place in the order of its shard.</summary>
         internal int At { get; set; }
 
         internal IReadOnlyCollection<long> All => _all is null ? [first] : _all;
 
-        internal bool Add(long client)
+        /// <summary>By how many there are more of them now, or fewer.</summary>
+        internal int Add(long client, ConcurrentDictionary<long, Connection> there)
         {
             if (_all is null && client == first)
-                return false;
-            return (_all ??= [first]).Add(client);
+                return 0;
+            _all ??= [first];
+            if (!_all.Add(client))
+                return 0;
+            return _all.Count < _lookAt ? 1 : 1 - DropGone(there);
+        }
+
+        // Next time when there are twice as many: a share of it is paid by each who has come since.
+        private int DropGone(ConcurrentDictionary<long, Connection> there)
+        {
+            int gone = _all!.RemoveWhere(id => !there.ContainsKey(id));
+            _lookAt = Math.Max(LookedThroughMin, 2 * _all.Count);
+            if (gone > _all.Count)
+                _all.TrimExcess();
+            return gone;
         }
     }
 }

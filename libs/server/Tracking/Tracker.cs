@@ -11,9 +11,10 @@ namespace Garnet.Server.Tracking;
 ///     other reactors arrive in a later round. So nobody keeps a stale value.
 /// tracking.T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
 /// tracking.T3  There are never many more keys than tracking-table-max-keys, nor do their names take much more than <see cref="NameBytes"/>
-///     for each of so many: some key is told as if it had changed.
+///     for each of so many, nor are they held by more than <see cref="HoldersMean"/> clients each on the mean of so many: some key is told as if it
+///     had changed.
 /// </summary>
-internal sealed class Tracker(ServerCore server, Listeners trackers)
+internal sealed class Tracker
 {
     /// <summary>
     /// Bytes of a key's name for which the table has room: longer than names are as a rule. A name may have up to half a GiB, also of a key
@@ -23,15 +24,29 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
 
     private const int LongNameBytes = 4096;
 
+    /// <summary>Clients that hold a key, for which the table has room: few keys are read by all who track.</summary>
+    private const int HoldersMean = 16;
+
+    private readonly ServerCore _server;
+    private readonly Listeners _trackers;
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<long, Connection> _clients = new();
-    private readonly TrackedKeys _keys = new();
+    private readonly TrackedKeys _keys;
     private readonly Prefixes _prefixes = new();
+
+    internal Tracker(ServerCore server, Listeners trackers)
+    {
+        (_server, _trackers) = (server, trackers);
+        _keys = new TrackedKeys(_clients);
+    }
 
     /// <summary>Clients that track.</summary>
     internal int Clients => _clients.Count;
     internal long Keys => _keys.Keys;
     internal long Items => _keys.Items;
+
+    /// <summary>Bytes of memory that the keys take, with who holds them.</summary>
+    internal long MemoryBytes => _keys.MemoryBytes;
     internal int PrefixCount => _prefixes.Count;
 
     /// <summary>Begins, or goes on in another way and with more prefixes; on the client's thread.</summary>
@@ -42,7 +57,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         client.Tracking = state;
         client.Modes |= ClientModes.Tracking;
         if (before is null)
-            trackers.Enter(); // tracking.T1: whoever reads after this is told
+            _trackers.Enter(); // tracking.T1: whoever reads after this is told
         lock (_gate)
         {
             _clients[client.Id] = client;
@@ -65,7 +80,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
                 _keys.Clear();
         }
 
-        trackers.Leave();
+        _trackers.Leave();
     }
 
     /// <summary>Remembers a key that the client is about to read (tracking.T1).</summary>
@@ -74,14 +89,14 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     /// <summary>Sees that there are not too many keys (tracking.T3): a long one goes at once, and takes nobody else's place.</summary>
     internal void Trim(Worker from, ReadOnlySpan<byte> remembered)
     {
-        if (remembered.Length > LongNameBytes && server.Settings.Inspect.TrackedKeysMax > 0)
+        if (remembered.Length > LongNameBytes && _server.Settings.Inspect.TrackedKeysMax > 0)
             Tell(from, remembered.ToArray(), null);
         Trim(from);
     }
 
     private void Trim(Worker from)
     {
-        for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && (_keys.Keys > limit || _keys.Bytes / NameBytes > limit);)
+        for (long limit = _server.Settings.Inspect.TrackedKeysMax; limit > 0 && IsOver(limit);)
         {
             if (_keys.Victim() is not { } victim)
                 return;
@@ -89,11 +104,13 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         }
     }
 
+    private bool IsOver(long limit) => _keys.Keys > limit || _keys.Bytes / NameBytes > limit || _keys.Items / HoldersMean > limit;
+
     /// <summary>Looks at the setting again.</summary>
     internal void Fit()
     {
-        if (server.Workers.Count > 0)
-            server.Workers[0].Post(static (owner, _, content) => ((Tracker)content!).Trim(owner), null, this);
+        if (_server.Workers.Count > 0)
+            _server.Workers[0].Post(static (owner, _, content) => ((Tracker)content!).Trim(owner), null, this);
     }
 
     /// <summary>A key has changed.</summary>
@@ -126,7 +143,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         from.Broadcasts.Clear();
     }
 
-    /// <summary>A database was emptied: whatever anybody holds is worth nothing.</summary>
+    /// <summary>Databases were emptied or swapped: whatever anybody holds is worth nothing.</summary>
     internal void Flushed(Worker from)
     {
         if (_clients.IsEmpty)

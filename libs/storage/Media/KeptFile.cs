@@ -158,7 +158,7 @@ internal sealed unsafe class KeptFile : IDisposable
         string path = PathOf(_directory, _part, Id);
         fixed (byte* from = Encoding.UTF8.GetBytes(_path + '\0'), to = Encoding.UTF8.GetBytes(path + '\0'))
         {
-            int error = Libc.rename(from, to) == 0 ? SyncDirectory() : Libc.Errno;
+            int error = Libc.rename(from, to) == 0 ? FilePlace.SyncDirectory(_directory) : Libc.Errno;
             if (error != 0)
                 throw FileMedium.Failed($"cannot make the tier's file {path}", error, Elsewhere(_part));
         }
@@ -198,19 +198,6 @@ internal sealed unsafe class KeptFile : IDisposable
             throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault,
                 "Put it back from where it was; nothing was changed. If there is no copy of it and it is damaged, move it away: "
                     + "'garnet-server repair' says then what would be lost without it");
-    }
-
-    private int SyncDirectory()
-    {
-        fixed (byte* name = Encoding.UTF8.GetBytes(_directory + '\0'))
-        {
-            int directory = Libc.open(name, Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_CLOEXEC, 0);
-            if (directory < 0)
-                return Libc.Errno;
-            int error = Libc.fsync(directory) == 0 ? 0 : Libc.Errno;
-            _ = Libc.close(directory);
-            return error;
-        }
     }
 
     private static uint Crc(byte* head)

@@ -143,6 +143,66 @@ public sealed class AclFileTests
     }
 
     [Test]
+    public void A_reading_that_is_taken_is_no_change_for_those_behind_it()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on nopass\n");
+        using EmbeddedServer server = Started();
+        (AclFileQueue queue, Users users) = (server.Server.Context.Rights.File, server.Server.Context.Rights.Users);
+        AclReading first = queue.Read(_file).Result, second = queue.Read(_file).Result, third = queue.Read(_file).Result;
+        users.Replace(first.Users);
+        Assert.That(queue.IsOfNow(second), "it was read later");
+        users.Set("bob", ["on"]);
+        Assert.That(queue.IsOfNow(third), Is.False, "bob would be taken back");
+    }
+
+    [Test]
+    public void A_reading_that_comes_behind_a_later_one_takes_nothing_back_and_is_done()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on nopass\n");
+        using EmbeddedServer server = Started();
+        AclFileQueue queue = server.Server.Context.Rights.File;
+        AclReading first = queue.Read(_file).Result, second = queue.Read(_file).Result;
+        Assert.That((queue.IsDone(first), queue.IsDone(second)), Is.EqualTo((false, false)));
+        queue.Take(second);
+        Assert.That((queue.IsDone(first), queue.IsDone(second)), Is.EqualTo((true, true)));
+        Assert.That(queue.IsDone(queue.Read(_file).Result), Is.False);
+    }
+
+    [Test]
+    public void All_who_could_not_take_a_reading_share_the_next()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
+        using EmbeddedServer server = Started();
+        AclFileQueue queue = server.Server.Context.Rights.File;
+        AclReading stale = queue.Read(_file).Result, next = queue.ReadAgain(stale, _file).Result;
+        Assert.That((queue.ReadAgain(stale, _file).Result, next.Number), Is.EqualTo((next, stale.Number + 1)));
+    }
+
+    [Test]
+    public void Loads_of_many_clients_at_once_are_all_right_and_read_the_file_few_times()
+    {
+        const int Loaders = 60, Users = 3_000, ReadingsMax = 10;
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\n" + string.Concat(Enumerable.Range(0, Users).Select(static i => $"user u{i} on nopass ~k{i} +@read\n")));
+        using EmbeddedServer server = Started();
+        TestClient[] clients = [.. Enumerable.Range(0, Loaders).Select(_ => new TestClient(server.Server.Port))];
+        foreach (TestClient client in clients) client.Send("ACL", "LOAD");
+        foreach (TestClient client in clients) Assert.That(client.Read(), Is.EqualTo("OK"));
+        Assert.That(server.Server.Context.Rights.File.Read(_file).Result.Number, Is.LessThan(ReadingsMax));
+        foreach (TestClient client in clients) client.Dispose();
+    }
+
+    [Test]
+    public void What_is_written_are_the_users_of_one_moment()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on\nuser bob on\n");
+        using EmbeddedServer server = Started();
+        Users users = server.Server.Context.Rights.Users;
+        var all = users.All();
+        foreach (string name in (string[])["ann", "bob"]) users.Set(name, ["off"]);
+        Assert.That(AclFile.Write(all), Does.Contain("user ann on").And.Contain("user bob on"));
+    }
+
+    [Test]
     public void Of_many_mistakes_some_are_told()
     {
         File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");

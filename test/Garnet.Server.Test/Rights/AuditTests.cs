@@ -46,6 +46,53 @@ public sealed class AuditTests
         ]));
     }
 
+    [TestCase("(+get >geheim)")]
+    [TestCase("ann >geheim")]
+    [TestCase("on\t>geheim")]
+    [TestCase("'>geheim'")]
+    [TestCase("\">geheim")]
+    [TestCase("geheim\"")]
+    [TestCase("geheim)")]
+    [TestCase("ann>geheim")]
+    [TestCase("ann<geheim")]
+    [TestCase("ann#geheim")]
+    [TestCase("ann!geheim")]
+    public void A_name_that_may_hold_a_password_is_not_told(string name)
+    {
+        using (var server = new EmbeddedServer(adjust: settings => settings.Security.AuditFile = _file))
+        using (var admin = new TestClient(server.Server.Port))
+        {
+            admin.Call("CONFIG", "SET", "slowlog-log-slower-than", "0");
+            admin.Call("ACL", "SETUSER", name);
+            admin.Call("ACL", "DELUSER", "x", name);
+            Assert.That(admin.Call("SLOWLOG", "GET", "-1"), Does.Contain("[ACL DELUSER x (redacted)]").And.Not.Contain("geheim"));
+        }
+
+        Assert.That(File.ReadAllLines(_file).Select(Told).Where(static line => line.Contains(" acl|", StringComparison.Ordinal)), Is.EqualTo((string[])
+            [$"command default acl|setuser {(name.Any(char.IsWhiteSpace) ? "failed" : "ok")} ?", "command default acl|deluser ok x,?"]));
+    }
+
+    [Test]
+    public void A_name_that_is_no_users_is_not_told_of_what_failed()
+    {
+        using (var server = new EmbeddedServer(adjust: settings => settings.Security.AuditFile = _file))
+        using (var admin = new TestClient(server.Server.Port))
+        {
+            admin.Call("ACL", "SETUSER", "ann", "on");
+            admin.Call("ACL", "SETUSER", "geheim", "nonsense");
+            admin.Call("ACL", "SETUSER", "ann", "nonsense");
+            admin.Call("AUTH", "geheim", "ann");
+            admin.Call("HELLO", "3", "AUTH", "geheim", "ann");
+            admin.Call("AUTH", "ann", "x");
+        }
+
+        Assert.That(File.ReadAllLines(_file).Select(Told), Is.EqualTo((string[])
+        [
+            "command default acl|setuser ok ann", "command default acl|setuser failed ?", "command default acl|setuser failed ann",
+            "login-failed ? auth", "login-failed ? hello", "login-failed ann auth",
+        ]));
+    }
+
     [Test]
     public void What_is_too_much_is_counted_and_told()
     {

@@ -388,6 +388,22 @@ public sealed class BindingTests
         Assert.That(_admin.Call("SLOWLOG", "GET", "-1"), Does.Contain("(redacted)").And.Not.Contain("geheim"));
     }
 
+    [TestCase("ACL DRYRUN default HELLO AUTH default geheim")]
+    [TestCase("COMMAND GETKEYS HELLO AUTH default geheim")]
+    [TestCase("MIGRATE 127.0.0.1 1 k 0 AUTH geheim")]
+    [TestCase("MIGRATE 127.0.0.1 1 k AUTH2 ann geheim")]
+    [TestCase("MIGRATE AUTH geheim 127.0.0.1 1 k 0 1")]
+    public void A_secret_stands_in_no_log_though_an_argument_before_it_was_forgotten(string command)
+    {
+        using TestClient monitor = As("default");
+        _admin.Call("CONFIG", "SET", "slowlog-log-slower-than", "0");
+        monitor.Call("MONITOR");
+        _admin.Call(command.Split(' '));
+        _admin.Call("PING");
+        Assert.That(_admin.Call("SLOWLOG", "GET", "-1"), Does.Contain("(redacted)").And.Not.Contain("geheim"));
+        for (string line = ""; !line.Contains("PING", StringComparison.Ordinal);) Assert.That(line = monitor.Read(), Does.Not.Contain("geheim"));
+    }
+
     [Test]
     public void Who_may_only_write_is_told_nothing_of_a_value()
     {

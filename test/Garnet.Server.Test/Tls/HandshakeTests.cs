@@ -180,6 +180,22 @@ internal sealed class HandshakeTests
     }
 
     [Test]
+    public void Who_sends_nothing_but_new_keys_is_closed_and_the_log_says_so_at_its_usual_level()
+    {
+        const int Floods = 8, KeysMax = 1_000_000, LinesOfSecond = 5;
+        _server.Clock.Stop();
+        for (int i = 0; i < Floods; i++)
+        {
+            using TlsPeer peer = new(_server.TlsAddress, _files);
+            Assert.That(peer.RenewKeys(KeysMax), Is.LessThan(KeysMax));
+        }
+
+        _server.AwaitClients(1);
+        string[] said = [.. _lines.All.Where(static line => line.Contains("64 KiB without data", StringComparison.Ordinal))];
+        Assert.That(said, Has.Length.EqualTo(LinesOfSecond).And.All.StartsWith("Warning The TLS connection of client "));
+    }
+
+    [Test]
     public void Versions_that_are_not_allowed_are_not_spoken()
     {
         Assert.That(Reply("client", _files, SslProtocols.Tls12), Is.EqualTo("+PONG"));

@@ -72,10 +72,13 @@ internal sealed unsafe partial class TlsPair : IDisposable
     public void AskForKeys() => Assert.That(SSL_key_update(_peer, 1), Is.EqualTo(1));
 
     /// <summary>The peer takes new keys again and again, so many times at most, as long as its socket takes it; how often it did.</summary>
-    public int RenewKeys(int max)
+    public int RenewKeys(int max) => RenewKeys(_peer, max);
+
+    /// <summary>The same of any peer.</summary>
+    public static int RenewKeys(nint peer, int max)
     {
         int renewed = 0;
-        while (renewed < max && SSL_key_update(_peer, 0) == 1 && LibSsl.SSL_do_handshake(_peer) == 1) renewed++;
+        while (renewed < max && SSL_key_update(peer, 0) == 1 && LibSsl.SSL_do_handshake(peer) == 1) renewed++;
         return renewed;
     }
 

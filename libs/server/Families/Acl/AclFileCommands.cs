@@ -37,7 +37,7 @@ internal readonly struct AclLoad : ICommand
         if (!AclFileCommands.TryPath(ref call, out string path, out Reply failed))
             return failed;
         if (FileWork<AclReading>.Taken(call.Client) is not { } work)
-            return Begin(ref call, path, tries: 1);
+            return Begin(ref call, call.Server.Rights.File.Read(path), tries: 1);
         if (work.Failure is { } why)
             return call.FailText($"ERR Error loading ACLs, opening file '{path}': {why}");
         AclReading reading = work.Result;
@@ -48,8 +48,9 @@ internal readonly struct AclLoad : ICommand
             return busy;
         using (turn)
         {
-            if (!reading.IsTaken && !call.Server.Rights.File.IsOfNow(reading)) // rights.R4
-                return Again(ref call, path, work.Tries);
+            AclFileQueue file = call.Server.Rights.File;
+            if (!file.IsDone(reading) && !file.IsOfNow(reading)) // rights.R4
+                return Again(ref call, reading, path, work.Tries);
             Take(ref call, reading);
         }
 
@@ -61,18 +62,17 @@ internal readonly struct AclLoad : ICommand
 
     private static void Take(ref Call call, AclReading reading)
     {
-        if (reading.IsTaken)
+        if (call.Server.Rights.File.IsDone(reading))
             return;
-        reading.IsTaken = true;
-        call.Server.Rights.Users.Replace(reading.Users);
+        call.Server.Rights.File.Take(reading);
         ClientRights.Dismiss(call.Worker);
     }
 
-    private static Reply Begin(ref Call call, string path, int tries) =>
-        new FileWork<AclReading>(call.Server.Rights.File.Read(path), tries).Begin(call.Worker, call.Client);
+    private static Reply Begin(ref Call call, Task<AclReading> reading, int tries) =>
+        new FileWork<AclReading>(reading, tries).Begin(call.Worker, call.Client);
 
-    private static Reply Again(ref Call call, string path, int tries) => tries < TriesMax
-        ? Begin(ref call, path, tries + 1)
+    private static Reply Again(ref Call call, AclReading stale, string path, int tries) => tries < TriesMax
+        ? Begin(ref call, call.Server.Rights.File.ReadAgain(stale, path), tries + 1)
         : call.FailText("ERR The users were changed each time while the file was read: nothing was loaded. Try again when nobody "
             + "changes them");
 }

@@ -8,8 +8,9 @@ internal static class MemoryText
     internal static void Write(InfoText info)
     {
         long clients = info.Server.Clients().Sum(client => client.MemoryBytes);
-        long used = info.Figures.UsedBytes + clients;
-        long peak = Math.Max(info.Figures.PeakBytes + clients, used);
+        long tracked = info.Server.Observers.Tracker.MemoryBytes;
+        long used = info.Figures.UsedBytes + clients + tracked;
+        long peak = Math.Max(info.Figures.PeakBytes + clients + tracked, used);
         long rss = MemoryPlan.ResidentBytes();
         long total = MemoryPlan.AvailableBytes();
         info.Section("Memory");
@@ -36,7 +37,7 @@ internal static class MemoryText
         info.Field("rss_overhead_bytes", 0);
         info.Field("mem_fragmentation_ratio", InfoText.Ratio(rss, used));
         info.Field("mem_fragmentation_bytes", rss - used);
-        info.Field("mem_not_counted_for_evict", clients); // maxmemory is the store's
+        info.Field("mem_not_counted_for_evict", clients + tracked); // maxmemory is the store's
         Replicas(info);
         info.Field("mem_clients_normal", clients);
         info.Field("mem_cluster_links", 0);
@@ -47,6 +48,7 @@ internal static class MemoryText
         info.Field("lazyfreed_objects", 0);
         info.Field("garnet_index_bytes", info.Figures.IndexBytes);
         info.Field("garnet_huge_pages", info.Figures.HugePages ? 1 : 0);
+        info.Field("garnet_tracking_table_bytes", tracked);
         info.Field("garnet_managed_heap_bytes", GC.GetTotalMemory(forceFullCollection: false));
     }
 

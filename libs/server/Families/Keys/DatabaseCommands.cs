@@ -88,6 +88,7 @@ internal readonly struct SwapDb : ICommand
             DatabaseCommands.End(ref call);
         }
 
+        call.Server.Observers.Tracker.Flushed(call.Worker);
         return call.Ok();
     }
 

@@ -3,6 +3,7 @@ using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Tracking;
+using Tsavorite;
 
 namespace Garnet.Server.Families.Tracking;
 
@@ -10,6 +11,7 @@ namespace Garnet.Server.Families.Tracking;
 internal sealed class TrackingOptions
 {
     private readonly List<byte[]> _prefixes = [];
+    private long _prefixBytes;
     private TrackingModes _modes;
     private Connection? _redirect;
 
@@ -23,7 +25,7 @@ internal sealed class TrackingOptions
             if (more && call.Is(i, "REDIRECT"u8))
                 failed = ParseRedirect(ref call, ++i);
             else if (more && call.Is(i, "PREFIX"u8))
-                _prefixes.Add(call[++i].ToArray());
+                failed = TakePrefix(ref call, ++i);
             else if (ModeOf(ref call, i) is var mode && mode != TrackingModes.None)
                 _modes |= mode;
             else
@@ -52,7 +54,7 @@ internal sealed class TrackingOptions
         if (refusal is not null)
             failed = call.FailText("ERR " + refusal);
         else
-            failed = CheckPrefixes(ref call, now?.Prefixes ?? []);
+            failed = CheckPrefixes(ref call, now);
         return failed == Reply.Sent;
     }
 
@@ -75,6 +77,17 @@ internal sealed class TrackingOptions
         : call.Is(index, "NOLOOP"u8) ? TrackingModes.NoLoop
         : TrackingModes.None;
 
+    // One that no key begins with would only cost.
+    private Reply TakePrefix(ref Call call, int index)
+    {
+        if (call[index].Length > Store.KeyBytesMax)
+            return call.FailText($"ERR a prefix is longer than {Store.KeyBytesMax} bytes, the most that a key has");
+        byte[] prefix = call[index].ToArray();
+        _prefixes.Add(prefix);
+        _prefixBytes += TrackingState.BytesOf(prefix);
+        return _prefixBytes > TrackingState.MemoryBytesMax ? call.Fail(Fault.ResourceLimit) : Reply.Sent;
+    }
+
     private Reply ParseRedirect(ref Call call, int index)
     {
         if (_redirect is not null)
@@ -85,8 +98,11 @@ internal sealed class TrackingOptions
         return _redirect is null ? call.FailBytes("ERR The client ID you want redirect to does not exist"u8) : Reply.Sent;
     }
 
-    private Reply CheckPrefixes(ref Call call, byte[][] held)
+    private Reply CheckPrefixes(ref Call call, TrackingState? now)
     {
+        if ((now?.MemoryBytes ?? 0) + _prefixBytes > TrackingState.MemoryBytesMax)
+            return call.Fail(Fault.ResourceLimit);
+        byte[][] held = now?.Prefixes ?? [];
         int first = Prefixes.FirstOverlap(_prefixes, held);
         if (first < 0)
             return Reply.Sent;
