@@ -183,7 +183,7 @@ for project in "${projects[@]}"; do
   if [ "$project" = "$wire" ]; then program=$native run "$project" "" "${guest/\~/!~}" & else run "$project" & fi
 done
 while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
-[ -n "${GARNET_TEST_FILTER:-}" ] || bulk Bulk.Native test/bulk.sh &
+[ -n "${GARNET_TEST_FILTER:-}" ] || { bulk Bulk.Native test/bulk.sh; bulk Bulk.Client test/client.sh; } &
 wait
 # By themselves, as the machines that they boot are emulated.
 [ -z "$guest" ] || program=$native run "$wire" Garnet.Wire.Guest "$guest" &
@@ -191,7 +191,7 @@ wait
 wait
 for project in "${projects[@]}"; do report "$project"; done
 [ -z "$guest" ] || report "$wire" Garnet.Wire.Guest
-[ -n "${GARNET_TEST_FILTER:-}" ] || { report_bulk Bulk.Native; report_bulk Bulk.Verbs; }
+[ -n "${GARNET_TEST_FILTER:-}" ] || { report_bulk Bulk.Native; report_bulk Bulk.Client; report_bulk Bulk.Verbs; }
 
 # The other build is the same program, compiled by another compiler: each command once, and that it keeps data.
 if [ -n "$native" ]; then
