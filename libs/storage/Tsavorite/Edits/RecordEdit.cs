@@ -38,7 +38,7 @@ public unsafe ref struct RecordEdit
     private uint _at;
     private uint _known;
     private EditAim _aim;
-    private uint _active;
+    private uint _active; // the segment that was appended to when it was cleaned up last; 0 before
     private bool _hasChanged, _mayLack;
 
     /// <summary>
@@ -50,7 +50,7 @@ public unsafe ref struct RecordEdit
     {
         _aim = aim;
         _hasChanged = _mayLack = false;
-        _active = partition->Active[0];
+        _active = 0;
         _core = core;
         _partition = partition;
         _scratch = scratch;
