@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the load generator, fetches the peer it compares with, and runs it; tables go to benchmark/RESULTS.md.
 #   benchmark/run.sh                              the smoke set against every system that is there
-#   benchmark/run.sh compare --set big            other sets: smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot, replica, tiers, movers
+#   benchmark/run.sh compare --set big            other sets: smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot, replica, tiers, movers, bulk
 #   benchmark/run.sh compare --set start --systems native,ours,redis   the native build beside the other
 #   benchmark/run.sh compare --set pm --systems ours,ours+always,ours+pm   a durable SET with and without a ring in persistent memory, beside GET
 #   benchmark/run.sh run --port 6379 --op get     one load against a running server

@@ -8,7 +8,7 @@ internal sealed class CompareOptions
     [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, native, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s, ours+pm (a ring in persistent memory) and so on.")]
     public string Systems { get; set; } = "";
 
-    [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot, replica, tiers, movers or movers.")]
+    [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot, replica, tiers, movers or bulk.")]
     public string Set { get; set; } = "";
 
     [Option("rounds", Default = 5)]

@@ -1,3 +1,4 @@
+using Garnet.Load.Compare.Bulk;
 using Garnet.Load.Compare.Movers;
 using Garnet.Load.Compare.Replicas;
 using Garnet.Load.Compare.Tiers;
@@ -49,6 +50,9 @@ internal static class CompareVerb
                 break;
             case "tiers":
                 TierSet.Run(options, report);
+                break;
+            case "bulk":
+                BulkSet.Run(options, peers, report);
                 break;
             case "movers":
                 MoverSet.Run(options, report);

@@ -15,6 +15,7 @@ namespace Garnet.Aof.Test.Reading;
 /// sound and a start accepts, now, after a stop in order without a change, and after one with changes. Where a start accepts what a check
 /// was shown, a repair finds nothing to do: the three agree.
 /// </summary>
+[Parallelizable] // its disks are its own
 internal sealed class RepairedTests
 {
     private static readonly string[] Cuts = ["removed", "emptied", "cut at 1", "cut at 100", "cut at 4096", "cut at 4200", "cut in the middle", "cut by 1"];

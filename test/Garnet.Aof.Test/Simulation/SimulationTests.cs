@@ -10,6 +10,7 @@ namespace Garnet.Aof.Test.Simulation;
 /// GARNET_SIMULATION_SEEDS sets how many seeds (2,000 with CI=true), GARNET_SIMULATION_SEED the first: with 1 of them, a failure
 /// is run again.
 /// </summary>
+[Parallelizable] // its disks are its own
 internal sealed class SimulationTests
 {
     private const int PlantedSeedsMax = 2_000;

@@ -13,6 +13,7 @@ using Tsavorite.Test.Tiers;
 namespace Garnet.Aof.Test.Simulation;
 
 /// <summary>A directory whose snapshots name what lies on a tier, on a machine that goes down at every operation of either, one after the other.</summary>
+[Parallelizable] // its disks are its own
 internal sealed class TierCrashTests
 {
     private const int Steps = 160, StepsBehind = 20, OperationsMax = 5_000, SegmentBytes = Primary.TierSegmentBytes, HeadBytes = 64, UnitBytes = 16;
