@@ -205,6 +205,46 @@ LOCAL_TEST(Whoever_has_no_descriptors_left_waits_for_some) {
   own.meet(target.address());
 }
 
+// Every call that needs one may be the first that finds none: each has an error, and those that were open go on.
+LOCAL_TEST(Endpoints_that_open_where_descriptors_are_few_get_errors_or_work) {
+  constexpr rlim_t kMore = 24;
+  const Opened target("local", BK_EXPOSES), own("local");
+  Memory memory(4096, 1), to(4096, 2);
+  const bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
+  bk_region region = 0;
+  bk_region_name name{};
+  CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+  const bk_peer known = own.meet(target.address());
+  rlimit usual{};
+  CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  const rlim_t first = static_cast<rlim_t>(Descriptor(dup(0)).get());  // all below are taken
+  bool has_met = false;
+  for (rlim_t more = 0; more < kMore; ++more) {
+    const rlimit few{first + more, usual.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    bk_endpoint_config open{};
+    open.size = sizeof open;
+    open.provider = "local";
+    open.provider_bytes = 5;
+    bk_endpoint endpoint = 0;
+    bk_peer peer = 0;
+    if (bk_endpoint_open(&open, &endpoint) == BK_OK) {
+      const std::string address = target.address();
+      has_met = bk_peer_add(endpoint, address.data(), address.size(), 300 * kMs, &peer) == BK_OK;
+      CHECK_IS(BK_OK, bk_endpoint_close(endpoint, kLong));
+      CHECK_IS(BK_OK, bk_endpoint_free(endpoint));
+    }
+    bk_segment segment = 0;
+    void* at = nullptr;
+    const bk_segment_config whole{sizeof whole, 0, 8192};
+    if (bk_segment_open(&whole, &segment, &at) == BK_OK) CHECK_IS(BK_OK, bk_segment_close(segment));
+    CHECK_IS(BK_OK, simple(own, known, false, to.at(), name, 0, 4096));
+    CHECK_IS(BK_OK, own.take().status);
+  }
+  CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(has_met);
+}
+
 // A process has signals: what they interrupt goes on. Of those that do nothing by themselves: the last may come
 // when the handler is gone (the sanitizer of threads brings them late).
 LOCAL_TEST(Signals_do_not_end_what_they_interrupt) {
