@@ -81,7 +81,7 @@ internal sealed class BulkSessionsTests
         Eventually.Holds(() => sessions.Reaching == 0 && sessions.Count == 0);
         sessions.Open = static _ => throw new BulkException(BulkStatus.NoMemory, "no thread");
         Assert.That(sessions.TryOpenReaching(Provider, [], out why), Is.Null);
-        Assert.That((why, sessions.Reaching), Is.EqualTo(("no thread", 0)));
+        Assert.That((why, sessions.Reaching), Is.EqualTo(("NoMemory: no thread", 0)));
     }
 
     [Test]
