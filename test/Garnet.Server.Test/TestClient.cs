@@ -42,6 +42,12 @@ internal sealed class TestClient : IDisposable
         _socket.GetStream().Write(Encoding.Latin1.GetBytes(text.ToString()));
     }
 
+    /// <summary>Sends nothing more; replies can still come.</summary>
+    internal void EndSide() => _socket.Client.Shutdown(SocketShutdown.Send);
+
+    /// <summary>True if nothing more comes; waits for either.</summary>
+    internal bool IsAtEnd() => _stream.ReadByte() < 0;
+
     /// <summary>Sends the commands so many times over at once and reads the replies.</summary>
     internal string[] Pipeline(int times, params string[][] commands)
     {

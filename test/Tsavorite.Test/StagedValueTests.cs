@@ -68,6 +68,49 @@ internal sealed unsafe class StagedValueTests
         staged.Dispose();
     }
 
+    [Test]
+    public void What_is_staged_or_beside_the_store_is_accounted_for()
+    {
+        using Bench bench = new();
+        using StagedValue taken = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes, expires: false)!;
+        StagedValue given = StagedValue.TryBegin(bench.Session, bench.Key("k"), 3 * Bytes, expires: false)!;
+        Assert.That(bench.Store.TryTakeBeside(1234), Is.True);
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+        var put = new PutThere { Value = taken.Bytes, Length = Bytes };
+        taken.Put(bench.Session, bench.Key("k"), ref put);
+        Assert.That((taken.IsTaken, StoreCheck.Run(bench.Store).Count), Is.EqualTo((true, 0)));
+        given.Dispose();
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+        using StagedValue again = StagedValue.TryBegin(bench.Session, bench.Key("k"), 3 * Bytes, expires: false)!;
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty, "pages that were given back, and are used again");
+        bench.Store.GiveBeside(1234);
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_check_beside_those_who_stage_finds_nothing()
+    {
+        using Bench bench = new();
+        bool isOver = false;
+        var stager = new Thread(() =>
+        {
+            using StoreSession session = bench.Store.OpenSession();
+            for (int round = 0; !Volatile.Read(ref isOver); round++)
+            {
+                using StagedValue? staged = StagedValue.TryBegin(session, bench.Key("k"), Bytes + (round % 7 * 4096), expires: false);
+                if (bench.Store.TryTakeBeside(round))
+                    bench.Store.GiveBeside(round);
+            }
+        });
+        stager.Start();
+        List<string> found = [];
+        for (int round = 0; round < 200; round++)
+            found.AddRange(StoreCheck.Run(bench.Store));
+        Volatile.Write(ref isOver, true);
+        stager.Join();
+        Assert.That(found, Is.Empty);
+    }
+
     private static byte[] Pattern() => [.. Enumerable.Range(0, Bytes).Select(static i => (byte)(i * 31 >> 3))];
 
     private static void Fill(StagedValue staged) => Pattern().CopyTo(new Span<byte>(staged.Bytes, staged.Length));

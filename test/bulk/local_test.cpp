@@ -18,103 +18,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "../../libs/native/bulk/src/local_wire.h"
-#include "harness.h"
+#include "forger.h"
 
 using namespace garnet::bulk;
 
 namespace {
-
-#define LOCAL_TEST(name)                                                                                    \
-  static void name(const char*);                                                                            \
-  static const Listed listed_##name(#name, name, [](std::string_view provider) { return provider == "local"; }); \
-  static void name([[maybe_unused]] const char* provider)
-
-socklen_t address_of(const std::string& name, sockaddr_un& address) {
-  address = {};
-  address.sun_family = AF_UNIX;
-  memcpy(address.sun_path + 1, name.data(), name.size());
-  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-}
-
-uint64_t own_start() {
-  char text[1024] = "";
-  const Descriptor file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
-  CHECK(read(file.get(), text, sizeof text - 1) > 0);
-  const char* at = strrchr(text, ')');
-  for (int field = 2; field < 22; ++field) at = strchr(at + 1, ' ');
-  return strtoull(at + 1, nullptr, 10);
-}
-
-// A target by hand, which says what a test wants; none of it is waited for.
-struct Forger {
-  Forger() : name("bulk-forger-" + std::to_string(getpid())), listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address;
-    const socklen_t length = address_of(name, address);
-    CHECK(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 && listen(listener.get(), 8) == 0);
-    welcome = {kLocalMagic, 0, own_start(), word, reinterpret_cast<uintptr_t>(&word)};
-    table = Descriptor(memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    CHECK(ftruncate(table.get(), sizeof(LocalTable)) == 0);
-  }
-
-  // Connects to itself: the answer lies in the socket before the question is asked.
-  bk_status meet(const Opened& own, bk_peer* peer) {
-    bk_status status = BK_OK;
-    const pid_t child = answer_in_child();
-    status = bk_peer_add(own, name.data(), name.size(), kLong, peer);
-    CHECK(waitpid(child, nullptr, 0) == child);
-    return status;
-  }
-
-  // The table, mapped here too; it can no longer shrink.
-  LocalTable* sealed_table() {
-    fcntl(table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
-    void* const mapped = mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, table.get(), 0);
-    CHECK(mapped != MAP_FAILED);
-    return static_cast<LocalTable*>(mapped);
-  }
-
-  pid_t answer_in_child() {
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-      answer();
-      _exit(0);
-    }
-    return child;
-  }
-
-  // In a child, which does not outlive a test that fails.
-  void answer() {
-    alarm(30);
-    const int socket = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
-    LocalHello hello{};
-    if (recv(socket, &hello, sizeof hello, 0) != sizeof hello) return;
-    iovec part{&welcome, said};
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int) * kDescriptorsMost)] = {};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = space;
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * descriptors);
-    cmsghdr* head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof(int) * descriptors);
-    const std::vector<int> numbers(descriptors, table.get());
-    memcpy(CMSG_DATA(head), numbers.data(), sizeof(int) * descriptors);
-    sendmsg(socket, &message, MSG_NOSIGNAL);
-    char end;
-    [[maybe_unused]] ssize_t got = recv(socket, &end, 1, 0);  // until the other side has looked
-  }
-
-  static constexpr size_t kDescriptorsMost = 253;  // that the kernel lets one message carry
-  std::string name;
-  Descriptor listener, table;
-  uint64_t word = 4711;
-  LocalWelcome welcome{};
-  size_t said = sizeof welcome, descriptors = 1;
-};
 
 size_t descriptors_now() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
@@ -295,6 +203,46 @@ LOCAL_TEST(Whoever_has_no_descriptors_left_waits_for_some) {
   CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
   stranger = Descriptor();
   own.meet(target.address());
+}
+
+// Every call that needs one may be the first that finds none: each has an error, and those that were open go on.
+LOCAL_TEST(Endpoints_that_open_where_descriptors_are_few_get_errors_or_work) {
+  constexpr rlim_t kMore = 24;
+  const Opened target("local", BK_EXPOSES), own("local");
+  Memory memory(4096, 1), to(4096, 2);
+  const bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
+  bk_region region = 0;
+  bk_region_name name{};
+  CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+  const bk_peer known = own.meet(target.address());
+  rlimit usual{};
+  CHECK(getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  const rlim_t first = static_cast<rlim_t>(Descriptor(dup(0)).get());  // all below are taken
+  bool has_met = false;
+  for (rlim_t more = 0; more < kMore; ++more) {
+    const rlimit few{first + more, usual.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    bk_endpoint_config open{};
+    open.size = sizeof open;
+    open.provider = "local";
+    open.provider_bytes = 5;
+    bk_endpoint endpoint = 0;
+    bk_peer peer = 0;
+    if (bk_endpoint_open(&open, &endpoint) == BK_OK) {
+      const std::string address = target.address();
+      has_met = bk_peer_add(endpoint, address.data(), address.size(), 300 * kMs, &peer) == BK_OK;
+      CHECK_IS(BK_OK, bk_endpoint_close(endpoint, kLong));
+      CHECK_IS(BK_OK, bk_endpoint_free(endpoint));
+    }
+    bk_segment segment = 0;
+    void* at = nullptr;
+    const bk_segment_config whole{sizeof whole, 0, 8192};
+    if (bk_segment_open(&whole, &segment, &at) == BK_OK) CHECK_IS(BK_OK, bk_segment_close(segment));
+    CHECK_IS(BK_OK, simple(own, known, false, to.at(), name, 0, 4096));
+    CHECK_IS(BK_OK, own.take().status);
+  }
+  CHECK(setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(has_met);
 }
 
 // A process has signals: what they interrupt goes on. Of those that do nothing by themselves: the last may come

@@ -68,9 +68,18 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void TlsDoubted(string doubt) => Write(LogLevel.Warning, 114, doubt);
 
-    internal void BulkMemoryLost(ulong session) => Write(LogLevel.Warning, 120,
-        $"Bulk session {session} has ended, and something of its client's still holds memory of a transfer after 10 s: "
-            + "it stays taken until that lets go");
+    internal void BulkMemoryLost(ulong session, long ms) => Write(LogLevel.Warning, 120,
+        $"Bulk session {session} has ended, and something of its client's still holds memory of a transfer after {ms} ms: "
+            + "it stays taken until that lets go, or its process ends");
+
+    internal void BulkMemoryCameBack(ulong session) =>
+        Write(LogLevel.Information, 121, $"The memory of bulk session {session}, which had ended before, is free");
+
+    internal void BulkStopWaits(int sessions, long ms) => Write(LogLevel.Information, 122,
+        $"The stop waits for {sessions} bulk {(sessions == 1 ? "session" : "sessions")} whose memory clients still hold, {ms} ms at most");
+
+    internal void BulkStopLeaves(long sessions) => Write(LogLevel.Warning, 123,
+        $"The stop goes on while clients still hold memory of {sessions} bulk {(sessions == 1 ? "session" : "sessions")}: it ends with the process");
 
     internal void Stopped() => Write(LogLevel.Information, 7, "Stopped");
 

@@ -8,7 +8,7 @@ internal sealed class BulkBudget(BulkSettings settings)
 {
     private readonly Lock _gate = new();
     private readonly HashSet<Action> _waiting = [];
-    private long _operations;
+    private long _operations, _apart;
 
     /// <summary>Bytes on their way.</summary>
     internal long Bytes { get; private set; }
@@ -60,15 +60,40 @@ internal sealed class BulkBudget(BulkSettings settings)
     }
 
     /// <summary>The transfer has ended and its memory is free.</summary>
-    internal void Give(BulkShare share, long bytes)
+    internal void Give(BulkShare share, long bytes) => Change(() =>
+    {
+        share.Operations--;
+        share.Bytes -= bytes;
+        if (share.IsApart)
+        {
+            _apart -= bytes;
+            return;
+        }
+
+        _operations--;
+        Bytes -= bytes;
+    });
+
+    /// <summary>
+    /// bulk.S5: what a session has that is held up is no part of what others share any more, if all of those together have no more than
+    /// that again.
+    /// </summary>
+    internal void SetApart(BulkShare share) => Change(() =>
+    {
+        if (share.IsApart || share.Bytes > settings.BytesMax - _apart)
+            return;
+        share.IsApart = true;
+        _apart += share.Bytes;
+        _operations -= share.Operations;
+        Bytes -= share.Bytes;
+    });
+
+    private void Change(Action change)
     {
         Action[] waiting;
         lock (_gate)
         {
-            share.Operations--;
-            share.Bytes -= bytes;
-            _operations--;
-            Bytes -= bytes;
+            change();
             waiting = [.. _waiting];
             _waiting.Clear();
         }

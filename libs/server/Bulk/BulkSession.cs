@@ -8,9 +8,12 @@ namespace Garnet.Server.Bulk;
 ///
 /// bulk.S1  One session, one endpoint: what a client does wrong ends its own session, and nobody else's transfers.
 /// bulk.S2  Memory of a transfer is used again only behind its completion. A transfer that does not end in time poisons the endpoint:
-///     the session takes nothing more, and its memory and its share of the budget come back when the library has let go of them, if ever.
+///     the session takes nothing more, and its memory and its share of the budget come back when the library has let go of them: when the
+///     page it waits for is served, or its process ends.
 /// bulk.S3  Regions and uploads are touched on the connection's reactor alone; all else here from any thread.
 /// bulk.S4  What a transfer reads or writes on this side is its own memory: never a record, before the bytes are all there or after.
+/// bulk.S5  What holds a session up when it has ended takes no place of others: up to bulk-sessions of them have places apart, and the library
+///     meets no process again that holds somebody up.
 /// </summary>
 internal sealed class BulkSession
 {
@@ -160,10 +163,33 @@ internal sealed class BulkSession
 
     private bool Drain()
     {
-        bool isAtRest = _endpoint is null || _endpoint.Close(BulkSessions.CloseLimit) == BulkStatus.Ok;
-        if (isAtRest)
-            _peer?.Dispose(); // it keeps the endpoint's descriptors and mapped memory
-        _home.Closed(this, isAtRest);
-        return isAtRest;
+        if (TryRest(_home.CloseLimit))
+        {
+            _home.Closed(this);
+            return true;
+        }
+
+        bool isApart = _home.Hold(this);
+        if (isApart)
+            _home.Budget.SetApart(_share);
+        // A thread for as long as it takes: there are not more of them than there are places.
+        _ = Task.Factory.StartNew(() => AwaitRest(isApart), TaskCreationOptions.LongRunning);
+        return false;
+    }
+
+    private void AwaitRest(bool isApart)
+    {
+        if (TryRest(Timeout.InfiniteTimeSpan))
+            _home.CameToRest(this, isApart);
+    }
+
+    private bool TryRest(TimeSpan limit)
+    {
+        if (_endpoint is null)
+            return true;
+        if (_endpoint.Close(limit) != BulkStatus.Ok)
+            return false;
+        _peer?.Dispose(); // it keeps the endpoint's descriptors and mapped memory
+        return true;
     }
 }

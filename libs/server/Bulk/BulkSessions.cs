@@ -15,18 +15,21 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     // How long the other side may take to answer when it is met; it does so at once, or never.
     private const int MeetMs = 5000;
 
-    /// <summary>How long somebody waits for memory to come to rest.</summary>
-    internal static readonly TimeSpan CloseLimit = TimeSpan.FromSeconds(10);
-
     private readonly Lock _gate = new();
     private readonly HashSet<BulkSession> _sessions = [];
-    private int _reaching;
+    private int _reaching, _held, _apart;
     private long _lastId, _moved, _bytesIn, _bytesOut, _failures, _lost, _placed;
 
     internal BulkBudget Budget { get; } = new(settings);
 
     /// <summary>How an endpoint is opened; tests open others.</summary>
     internal Func<string, BulkEndpoint> Open { get; set; } = static carrier => BulkEndpoint.Open(carrier);
+
+    /// <summary>How long somebody waits for memory to come to rest, while the server goes on; behind that it is the session that waits.</summary>
+    internal TimeSpan CloseLimit { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>The same when the server stops: what is not at rest by then is left to the end of the process, which ends it.</summary>
+    internal TimeSpan StopLimit { get; set; } = TimeSpan.FromSeconds(1.5);
 
     /// <summary>What may be asked for beside inline, if the settings name it; tests have more.</summary>
     internal string[] Known { get; set; } = ["local"];
@@ -50,8 +53,14 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     /// <summary>Values that lie where they were received, without a copy.</summary>
     internal long Placed => Volatile.Read(ref _placed);
 
-    /// <summary>Sessions that have ended while something still had their memory.</summary>
+    /// <summary>Sessions that have ended while something still had their memory, ever.</summary>
     internal long Lost => Volatile.Read(ref _lost);
+
+    /// <summary>Those of them whose memory something still has.</summary>
+    internal long Held => Volatile.Read(ref _held);
+
+    /// <summary>Places of sessions that reach memory, of bulk-sessions, that are taken.</summary>
+    internal long Reaching => Volatile.Read(ref _reaching);
 
     /// <summary>Why a client on this machine or elsewhere cannot have that carrier; empty if it can.</summary>
     internal string WhyNot(string carrier, bool isOnThisMachine)
@@ -83,22 +92,28 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     internal BulkSession? TryOpenReaching(string carrier, byte[] address, out string why)
     {
         why = "there are as many sessions as bulk-sessions allows";
+        if (Interlocked.Increment(ref _reaching) > settings.SessionsMax)
+        {
+            Interlocked.Decrement(ref _reaching);
+            return null;
+        }
+
         BulkEndpoint? endpoint = null;
         try
         {
-            if (Interlocked.Increment(ref _reaching) <= settings.SessionsMax)
-            {
-                endpoint = Open(carrier);
-                return Add(carrier, endpoint, endpoint.Connect(address, TimeSpan.FromMilliseconds(Math.Min(settings.TimeoutMs, MeetMs))));
-            }
+            endpoint = Open(carrier);
+            return Add(carrier, endpoint, endpoint.Connect(address, TimeSpan.FromMilliseconds(Math.Min(settings.TimeoutMs, MeetMs))));
         }
-        catch (BulkException e)
+        catch (Exception e) when (e is BulkException or OutOfMemoryException) // no thread is to be had
         {
             why = e.Message;
         }
 
-        if (endpoint is null || endpoint.Close(CloseLimit) == BulkStatus.Ok)
+        // Nobody waits for its end, which may not come (bulk.S5).
+        if (endpoint is null)
             Interlocked.Decrement(ref _reaching);
+        else
+            Add(carrier, endpoint, null).Close("its client could not be met");
         return null;
     }
 
@@ -112,28 +127,80 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
 
     internal void CountFailed() => Interlocked.Increment(ref _failures);
 
-    /// <summary>A session has ended. One whose memory is not at rest keeps its place among the sessions for good.</summary>
-    internal void Closed(BulkSession session, bool isAtRest)
+    /// <summary>A session has ended, and nothing has its memory.</summary>
+    internal void Closed(BulkSession session)
     {
-        lock (_gate)
-            _sessions.Remove(session);
-        if (isAtRest && session.Reaches)
+        if (Forget(session) && session.Reaches)
             Interlocked.Decrement(ref _reaching);
-        if (isAtRest)
-            return;
-        Interlocked.Increment(ref _lost);
-        log.BulkMemoryLost(session.Id);
     }
 
     /// <summary>
-    /// Ends all sessions. False if something still holds memory of a transfer, or has ever kept it: none of that may be given back.
+    /// A session has ended while something still has its memory. bulk.S5: it gives its place among the sessions to others and has one of as
+    /// many that are apart, if there is one left, until it is at rest. True if it has.
+    /// </summary>
+    internal bool Hold(BulkSession session)
+    {
+        bool isApart;
+        lock (_gate)
+        {
+            _sessions.Remove(session);
+            isApart = _apart < settings.SessionsMax;
+            _apart += isApart ? 1 : 0;
+        }
+
+        Interlocked.Increment(ref _lost);
+        Interlocked.Increment(ref _held);
+        if (isApart)
+            Interlocked.Decrement(ref _reaching);
+        log.BulkMemoryLost(session.Id, (long)CloseLimit.TotalMilliseconds);
+        return isApart;
+    }
+
+    /// <summary>What had its memory has let go of it: it takes up no place any more.</summary>
+    internal void CameToRest(BulkSession session, bool isApart)
+    {
+        if (isApart)
+        {
+            lock (_gate)
+                _apart--;
+        }
+        else
+        {
+            Interlocked.Decrement(ref _reaching);
+        }
+
+        Interlocked.Decrement(ref _held);
+        log.BulkMemoryCameBack(session.Id);
+    }
+
+    /// <summary>
+    /// Ends all sessions. False if something still holds memory of a transfer: none of that may be given back before the process ends. It is not
+    /// waited for longer than for what ends by itself.
     /// </summary>
     internal bool TryClose()
     {
         BulkSession[] all;
         lock (_gate)
             all = [.. _sessions];
-        return Task.WaitAll(Array.ConvertAll(all, static session => session.Close("the server stops")), 2 * CloseLimit) && Lost == 0;
+        Task<bool>[] closing = Array.ConvertAll(all, static session => session.Close("the server stops"));
+        bool isOver = Task.WaitAll(closing, StopLimit / 10); // so quickly no word is needed
+        int waiting = closing.Count(static one => !one.IsCompleted);
+        if (!isOver)
+        {
+            log.BulkStopWaits(waiting, (long)StopLimit.TotalMilliseconds);
+            isOver = Task.WaitAll(closing, StopLimit);
+        }
+
+        long left = closing.LongCount(static one => !one.IsCompleted) + Held;
+        if (left > 0)
+            log.BulkStopLeaves(left);
+        return isOver && left == 0;
+    }
+
+    private bool Forget(BulkSession session)
+    {
+        lock (_gate)
+            return _sessions.Remove(session);
     }
 
     private BulkSession Add(string carrier, BulkEndpoint? endpoint, BulkPeer? peer)

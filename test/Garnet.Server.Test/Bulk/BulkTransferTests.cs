@@ -154,6 +154,36 @@ internal sealed class BulkTransferTests
     }
 
     [Test]
+    public void Who_ends_his_side_of_the_connection_waits_for_nothing_any_more([Values("BULK.PUT k 1 0 100000", "BULK.GET k 1 0 3", "BLPOP list 0")] string command)
+    {
+        using BulkBench bench = new();
+        using TestClient other = bench.Connect();
+        other.Call("SET", "k", "old");
+        using TestClient client = bench.Meet();
+        bench.Script(LoopFaultKind.Delay, 1000);
+        client.Send(command.Split(' '));
+        if (command.StartsWith("BULK", StringComparison.Ordinal))
+            bench.AwaitRunning();
+        client.EndSide();
+        Assert.That(client.IsAtEnd(), Is.True, "no reply: the connection is closed, as for every command that waits for somebody else");
+        bench.Advance(1000);
+        bench.AwaitIdle();
+        Eventually.Holds(() => bench.Sessions.Count == 0);
+        Assert.That(other.Call("GET", "k"), Is.EqualTo("old"));
+    }
+
+    [Test]
+    public void Who_ends_his_side_behind_a_command_that_has_run_gets_its_reply()
+    {
+        using BulkBench bench = new();
+        using TestClient client = bench.Connect();
+        client.Send("BULK.PUT", "k", "INLINE", "value");
+        client.EndSide();
+        Assert.That(client.Read(), Does.StartWith("[version"));
+        Assert.That(client.IsAtEnd(), Is.True);
+    }
+
+    [Test]
     public void What_is_beyond_the_budget_waits_and_is_refused_in_the_end([Values("bulk-bytes", "bulk-session-bytes")] string limit)
     {
         using BulkBench bench = new();
@@ -223,6 +253,31 @@ internal sealed class BulkTransferTests
         Assert.That(client.Call("BULK.BYE"), Is.EqualTo("OK"));
         Assert.That(client.Call("BULK.PUT", "k", "1", "0", "1"), Does.StartWith("BULKCLOSED"));
         Assert.That(bench.Hello(other), Does.StartWith("[version 1 "), "there is room again");
+    }
+
+    [Test]
+    public void Memory_of_values_on_their_way_is_accounted_for_while_they_are()
+    {
+        using BulkBench bench = new(static settings => settings.Security.DebugCommand = AccessScope.Yes);
+        using TestClient client = bench.Meet(), writer = bench.Meet(), other = bench.Connect();
+        client.Call("SET", "part", bench.Fill(Bytes, 1));
+        client.Call("BULK.OPEN", "whole", $"{BulkBench.Size}");
+        client.Call("BULK.OPEN", "short", "1000");
+        bench.Script(LoopFaultKind.Delay, 5);
+        bench.Script(LoopFaultKind.Delay, 5, back: 1);
+        client.Send("BULK.PUT", "placed", "1", "0", $"{Bytes}");
+        writer.Send("BULK.PUT", "part", "1", "0", $"{Bytes}", "AT", "10");
+        bench.AwaitRunning();
+        bench.AwaitRunning(back: 1);
+        Assert.That(other.Call("DEBUG", "CHECK"), Is.EqualTo("[]"), "values in parts, one that is placed, and a part beside the store");
+        bench.Advance(5);
+        bench.Advance(5, back: 1);
+        Assert.That(client.Read(), Does.StartWith("[version"));
+        Assert.That(writer.Read(), Does.StartWith("[version"));
+        Assert.That(other.Call("DEBUG", "CHECK"), Is.EqualTo("[]"), "values in parts, still");
+        client.Dispose();
+        bench.AwaitIdle();
+        Assert.That(other.Call("DEBUG", "CHECK"), Is.EqualTo("[]"));
     }
 
     [Test]

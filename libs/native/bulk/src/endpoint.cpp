@@ -17,6 +17,14 @@ constexpr uint32_t kRingEntries = 256;
 // Where no descriptor tells of work, the thread looks for it: without a pause for as long as there has been some lately.
 constexpr uint64_t kSpin = 50'000, kSoon = 1'000'000;
 constexpr uint64_t kAskAgain = 200'000;
+
+// A limit that no clock can hold is none.
+template <typename Holds>
+bool wait_for(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, uint64_t limit_ns, Holds holds) {
+  if (limit_ns <= kSecond << 30) return changed.wait_for(lock, std::chrono::nanoseconds(limit_ns), holds);
+  changed.wait(lock, holds);
+  return true;
+}
 }  // namespace
 
 Endpoint::Endpoint(const bk_endpoint_config& config)
@@ -74,13 +82,8 @@ bk_status Endpoint::close(uint64_t limit_ns) {
   std::unique_lock lock(mutex_);
   if (state_ != Closed) state_ = Closing;
   wake();
-  const auto is_closed = [this] { return state_ == Closed; };
-  // A limit that no clock can hold is none.
-  if (limit_ns > kSecond << 30) {
-    changed_.wait(lock, is_closed);
-    return BK_OK;
-  }
-  return changed_.wait_for(lock, std::chrono::nanoseconds(limit_ns), is_closed) ? BK_OK : fail(BK_E_BUSY, "memory of transfers is not at rest yet");
+  const bool closed = wait_for(changed_, lock, limit_ns, [this] { return state_ == Closed; });
+  return closed ? BK_OK : fail(BK_E_BUSY, "memory of transfers is not at rest yet");
 }
 
 bk_status Endpoint::judge_state() const {
@@ -88,22 +91,34 @@ bk_status Endpoint::judge_state() const {
   return state_ == Poisoned ? fail(BK_E_POISONED, "a transfer of this endpoint did not end in time") : fail(BK_E_CLOSED, "the endpoint is closed");
 }
 
-// Runs something on the endpoint's thread and waits for it.
-bk_status Endpoint::order(std::function<bk_status()> what) {
-  Order order{std::move(what)};
+// Under the lock.
+std::shared_ptr<Endpoint::Order> Endpoint::put(std::function<bk_status()> what) {
+  auto order = std::make_shared<Order>();
+  order->what = std::move(what);
+  orders_.push_back(order);
+  wake();
+  return order;
+}
+
+// Runs something on the endpoint's thread and waits for it. What has not begun in time is taken back: something else has the thread (E5). What
+// has begun is waited for, as it may use what is its asker's.
+bk_status Endpoint::order(std::function<bk_status()> what, uint64_t limit_ns) {
   std::unique_lock lock(mutex_);
   if (state_ == Closed) return fail(BK_E_CLOSED, "the endpoint is closed");
-  orders_.push_back(&order);
-  wake();
-  changed_.wait(lock, [&order] { return order.is_done; });
-  return order.status;
+  const auto order = put(std::move(what));
+  if (!wait_for(changed_, lock, limit_ns, [&order] { return order->stage == Order::Done; })) {
+    if (std::erase(orders_, order) != 0) return fail(BK_E_BUSY, "the endpoint's thread is held up");
+    changed_.wait(lock, [&order] { return order->stage == Order::Done; });
+  }
+  return order->status == BK_OK ? BK_OK : fail(order->status, order->text);
 }
 
 // What answers BK_E_BUSY is asked again.
 bk_status Endpoint::order_until(std::function<bk_status()> what, uint64_t limit_ns) {
   const uint64_t until = after(machine_time(), limit_ns);
   for (;;) {
-    const bk_status status = order(what);
+    const uint64_t now = machine_time();
+    const bk_status status = order(what, std::max(until > now ? until - now : 0, kAskAgain));
     if (status != BK_E_BUSY || machine_time() >= until) return status;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kAskAgain));
   }
@@ -117,18 +132,32 @@ void Endpoint::wake() {
 }
 
 bk_status Endpoint::add_peer(std::string_view address, uint64_t limit_ns, bk_peer* out) {
-  auto peer = std::make_unique<Peer>();
-  if (const bk_status connected = provider_->connect(address, limit_ns, peer->part); connected != BK_OK) return connected;
-  std::string text;
-  const bk_status status = order([&] {
+  // The order's too: it may still run when nobody waits for it any more.
+  struct Meeting {
+    std::unique_ptr<Peer> peer = std::make_unique<Peer>();
+    bk_peer handle = 0;
+  };
+  const uint64_t until = after(machine_time(), limit_ns);
+  const auto meeting = std::make_shared<Meeting>();
+  if (const bk_status connected = provider_->connect(address, limit_ns, meeting->peer->part); connected != BK_OK) return connected;
+  std::unique_lock lock(mutex_);
+  if (state_ == Closed) return fail(BK_E_CLOSED, "the endpoint is closed");
+  const auto order = put([this, meeting] {
+    if (const bk_status proved = provider_->prove(*meeting->peer->part); proved != BK_OK) return proved;
     const std::lock_guard guard(mutex_);
     bk_status taken = judge_state();
-    if (taken == BK_OK) taken = provider_->adopt(*peer->part);
-    if (taken == BK_OK) *out = peers_.add(std::move(peer));
-    text = last_error();
+    if (taken == BK_OK) taken = provider_->adopt(*meeting->peer->part);
+    if (taken == BK_OK) meeting->handle = peers_.add(std::move(meeting->peer));
     return taken;
   });
-  return status == BK_OK ? BK_OK : fail(status, text);
+  const uint64_t now = machine_time(), left = limit_ns == kNever ? kNever : std::max(until > now ? until - now : 0, kAskAgain);
+  if (!wait_for(changed_, lock, left, [&order] { return order->stage == Order::Done; })) {
+    if (state_ == Open) state_ = Poisoned;  // E5
+    return fail(BK_E_TIMEOUT, "the other process does not show its memory");
+  }
+  if (order->status != BK_OK) return fail(order->status, order->text);
+  *out = meeting->handle;
+  return BK_OK;
 }
 
 bk_status Endpoint::drop_peer(bk_peer handle, uint64_t limit_ns) {
@@ -160,8 +189,7 @@ bk_status Endpoint::open_region(const bk_region_config& config, bk_region* out, 
     const bk_status opened = open_device_memory({config.device, config.device_bytes}, config.base, config.bytes, region->device);
     if (opened != BK_OK) return opened;
   } else region->segment = segment_of(region->base, region->bytes);
-  std::string text;
-  const bk_status status = order([&] {
+  return order([&] {
     const std::lock_guard guard(mutex_);
     bk_status taken = judge_state();
     if (taken == BK_OK && !region->device) taken = provider_->expose(*region);
@@ -169,10 +197,8 @@ bk_status Endpoint::open_region(const bk_region_config& config, bk_region* out, 
       *name = {region->named_base, region->bytes, region->access ? region->key : 0};
       *out = regions_.add(std::move(region));
     }
-    text = last_error();
     return taken;
   });
-  return status == BK_OK ? BK_OK : fail(status, text);
 }
 
 bk_status Endpoint::close_region(bk_region handle, uint64_t limit_ns) {
@@ -300,29 +326,46 @@ void Endpoint::run() {
 }
 
 bool Endpoint::take_orders() {
+  size_t orders = 0;
   {
     const std::lock_guard guard(mutex_);
     sleeping_ = false;
     incoming_.swap(submitted_);
-    ordered_.swap(orders_);
+    orders = orders_.size();
     is_ending_ = state_ == Closing;
+    is_poisoned_ = state_ == Poisoned;
   }
-  const bool any = !incoming_.empty() || !ordered_.empty();
+  const bool any = !incoming_.empty() || orders != 0;
   active_.insert(active_.end(), incoming_.begin(), incoming_.end());
   if (!incoming_.empty()) was_idle_ = false;
   incoming_.clear();
-  for (Order* order : ordered_) order->status = order->what();
-  if (!ordered_.empty()) {
-    const std::lock_guard guard(mutex_);
-    for (Order* order : ordered_) order->is_done = true;
-    changed_.notify_all();
+  while (orders-- > 0 && take_order()) {
   }
-  ordered_.clear();
   return any;
 }
 
+// The oldest; false if there is none.
+bool Endpoint::take_order() {
+  std::shared_ptr<Order> order;
+  {
+    const std::lock_guard guard(mutex_);
+    if (orders_.empty()) return false;
+    order = std::move(orders_.front());
+    orders_.erase(orders_.begin());
+    order->stage = Order::Runs;
+  }
+  last_error().clear();
+  const bk_status status = order->what();
+  const std::lock_guard guard(mutex_);
+  order->status = status;
+  order->text = last_error();
+  order->stage = Order::Done;
+  changed_.notify_all();
+  return true;
+}
+
 bool Endpoint::heed() {
-  if (is_ending_ && !is_stopped_) stop_provider();
+  if ((is_ending_ || is_poisoned_) && !is_stopped_) stop_provider();
   const bk_status stopped = is_ending_ ? BK_E_CANCELED : BK_E_POISONED;
   const uint64_t now = clock_.now();
   bool any = false, late = false;
@@ -452,7 +495,7 @@ bool Endpoint::try_end() {
   windows_->close(*provider_);
   if (!is_at_rest || !windows_->is_closed(*provider_)) return false;
   state_ = Closed;
-  for (Order* order : orders_) order->is_done = true;
+  for (const auto& order : orders_) order->stage = Order::Done;
   orders_.clear();
   changed_.notify_all();
   ring_.end();

@@ -4,6 +4,8 @@
 //       taken, and what is under way ends when E1 allows it.
 //   E3  A ring has room for every transfer that was taken: one is refused (BK_E_AGAIN) before that would not be so.
 //   E4  Without BK_EXPOSES no region has rights for others.
+//   E5  What another process can hold up (its memory may be pages that never come) is done on the endpoint's thread, outside of its lock, and nobody waits
+//       for it longer than he said: a peer that is not proved in time poisons the endpoint, as a transfer does. It closes once the thread is back.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -44,14 +46,17 @@ class Endpoint {
  private:
   enum State : uint32_t { Open, Poisoned, Closing, Closed };
   struct Order {
+    enum Stage { Waits, Runs, Done };
     std::function<bk_status()> what;
     bk_status status = BK_E_CLOSED;
-    bool is_done = false;
+    std::string text;  // of what went wrong
+    Stage stage = Waits;
   };
 
   bk_status judge_state() const;
   bk_status judge(const bk_transfer& transfer, uint64_t& bytes) const;
-  bk_status order(std::function<bk_status()> what);
+  std::shared_ptr<Order> put(std::function<bk_status()> what);
+  bk_status order(std::function<bk_status()> what, uint64_t limit_ns = kNever);
   bk_status order_until(std::function<bk_status()> what, uint64_t limit_ns);
   void settle();
   void wake();
@@ -59,6 +64,7 @@ class Endpoint {
   // The thread's.
   void run();
   bool take_orders();
+  bool take_order();
   bool heed();
   bool post();
   bool gather();
@@ -89,13 +95,12 @@ class Endpoint {
   std::vector<Transfer> transfers_;
   std::vector<uint32_t> free_transfers_;
   std::vector<uint32_t> submitted_;
-  std::vector<Order*> orders_;
+  std::vector<std::shared_ptr<Order>> orders_;
   uint64_t taken_ = 0;  // transfers ever taken
   uint64_t failed_ = 0, done_ = 0, read_ = 0, written_ = 0;
   std::atomic<uint64_t> staged_ = 0;
 
   std::vector<uint32_t> incoming_;
-  std::vector<Order*> ordered_;
   std::vector<uint32_t> active_;
   std::vector<uint32_t> piece_owner_;
   std::vector<uint32_t> free_pieces_;
@@ -104,6 +109,7 @@ class Endpoint {
   std::unique_ptr<Windows> windows_;
   bool is_stopped_ = false;  // the provider is
   bool is_ending_ = false;
+  bool is_poisoned_ = false;
   bool is_full_ = false;     // the provider would not take a piece
   bool was_idle_ = false;    // the last round did nothing
   uint64_t busy_at_ = 0;

@@ -1,8 +1,9 @@
 // Provider `local`: processes of one user on one machine. Whoever reads or writes copies across, once: within its own memory where the other
 // side's lies in a segment, which it maps, and else by a call of the kernel for each piece. The other side takes no part in it.
 // A piece is copied where it is posted, so that none is ever out, and a deadline never finds one that is. What cannot be helped: a page
-// of the other process that never comes (a file system of its own, userfaultfd) holds this endpoint's thread for as long as that lasts.
-// Then the endpoint does not close (BK_E_BUSY) and its memory stays borrowed; others have threads of their own.
+// of the other process that never comes (a file system of its own, userfaultfd) holds this endpoint's thread for as long as that lasts: no
+// signal ends such a call but one that ends this process. Then the endpoint does not close (BK_E_BUSY) and its memory stays borrowed, until the other
+// process serves the page or ends; others have threads of their own.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 
 #include "fault.h"
 #include "local_views.h"
@@ -29,8 +31,34 @@ namespace {
 constexpr Limits kLimits{4 * 1024 * 1024, 1};
 constexpr size_t kNameMax = 100;
 
+struct LocalPeer;
+
+// Those that are known here, so that one can be told to be held up by its process.
+struct LocalPeers {
+  std::mutex mutex;
+  std::vector<const LocalPeer*> all;
+};
+
+LocalPeers& local_peers() {
+  static auto* const peers = new LocalPeers;
+  return *peers;
+}
+
+constexpr uint64_t kHeldLong = kSecond;
+
 struct LocalPeer : PeerPart {
-  int pid = 0;
+  LocalPeer() {
+    const std::lock_guard guard(local_peers().mutex);
+    local_peers().all.push_back(this);
+  }
+  ~LocalPeer() override {
+    const std::lock_guard guard(local_peers().mutex);
+    std::erase(local_peers().all, this);
+  }
+
+  std::atomic<int> pid{0};
+  std::atomic<uint64_t> reached_at{0};  // since when a thread is at its memory; 0 = none is
+  LocalWelcome welcome{};
   Descriptor socket;
   Descriptor process;  // a pidfd
   LocalMap table;
@@ -44,6 +72,27 @@ struct LocalPeer : PeerPart {
     return heard == 0;
   }
 };
+
+// Says that a thread is at the memory of a process.
+class Reach {
+ public:
+  explicit Reach(LocalPeer& peer) : peer_(peer) { peer_.reached_at.store(machine_time(), std::memory_order_relaxed); }
+  ~Reach() { peer_.reached_at.store(0, std::memory_order_relaxed); }
+  Reach(const Reach&) = delete;
+
+ private:
+  LocalPeer& peer_;
+};
+
+// L4
+bool holds_somebody_up(int pid) {
+  const uint64_t now = machine_time();
+  const std::lock_guard guard(local_peers().mutex);
+  return std::ranges::any_of(local_peers().all, [pid, now](const LocalPeer* peer) {
+    const uint64_t since = peer->reached_at.load(std::memory_order_relaxed);
+    return peer->pid.load(std::memory_order_relaxed) == pid && since != 0 && now > after(since, kHeldLong);
+  });
+}
 
 bk_status status_of(int error) {
   switch (error) {
@@ -74,6 +123,7 @@ bk_status knock(std::string_view name, LocalPeer& peer) {
   if (getsockopt(peer.socket.get(), SOL_SOCKET, SO_PEERCRED, &who, &who_length) != 0) return fail_by_errno(BK_E_IO, "SO_PEERCRED", errno);
   if (who.uid != geteuid()) return fail(BK_E_DENIED, "the other process runs as another user");
   if (who.pid <= 0) return fail(BK_E_DENIED, "the other process cannot be seen from here");
+  if (holds_somebody_up(who.pid)) return fail(BK_E_BUSY, "the other process holds up an endpoint by memory that does not come");
   peer.pid = who.pid;
   peer.process = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, who.pid, 0)));
   return peer.process.get() < 0 ? fail_by_errno(errno == ESRCH ? BK_E_PEER : BK_E_UNSUPPORTED, "pidfd_open", errno) : BK_OK;
@@ -126,10 +176,12 @@ bk_status hear(LocalPeer& peer, uint64_t limit_ns, LocalWelcome& welcome, Descri
 }
 
 // L1
-bk_status verify(const LocalPeer& peer, const LocalWelcome& welcome) {
+bk_status verify(LocalPeer& peer) {
+  const LocalWelcome& welcome = peer.welcome;
   const uint64_t started = start_time_of(peer.pid);
   if (started == 0 || started != welcome.start_time) return fail(BK_E_PEER, "the process behind the socket is not the one that answers");
   uint64_t word = 0;
+  const Reach reach(peer);
   const iovec here{&word, sizeof word}, there{reinterpret_cast<void*>(welcome.word_at), sizeof word};
   if (process_vm_readv(peer.pid, &here, 1, &there, 1, 0) != sizeof word) {
     const int error = errno;
@@ -141,10 +193,8 @@ bk_status verify(const LocalPeer& peer, const LocalWelcome& welcome) {
 
 // One that could be cut while it is mapped would end this process by a signal.
 bk_status take_table(LocalPeer& peer, const Descriptor& memory) {
-  struct stat facts {};
-  const int seals = fcntl(memory.get(), F_GET_SEALS);
-  const bool is_whole = fstat(memory.get(), &facts) == 0 && facts.st_size == static_cast<off_t>(sizeof(LocalTable));
-  if (seals < 0 || !(seals & F_SEAL_SHRINK) || !is_whole) return fail(BK_E_PEER, "the other process's table of regions is not as it must be");
+  uint64_t bytes = 0;
+  if (!is_lasting_memory(memory.get(), bytes) || bytes != sizeof(LocalTable)) return fail(BK_E_PEER, "the other process's table of regions is not as it must be");
   return peer.table.open(memory.get());
 }
 
@@ -160,15 +210,15 @@ class Local final : public Provider {
 
   bk_status connect(std::string_view address, uint64_t limit_ns, std::unique_ptr<PeerPart>& peer) override {
     auto made = std::make_unique<LocalPeer>();
-    LocalWelcome welcome{};
     Descriptor memory;
     bk_status status = knock(address, *made);
-    if (status == BK_OK) status = hear(*made, limit_ns, welcome, memory);
-    if (status == BK_OK) status = verify(*made, welcome);
+    if (status == BK_OK) status = hear(*made, limit_ns, made->welcome, memory);
     if (status == BK_OK) status = take_table(*made, memory);
     if (status == BK_OK) peer = std::move(made);
     return status;
   }
+
+  bk_status prove(PeerPart& peer) override { return verify(static_cast<LocalPeer&>(peer)); }
 
   bk_status expose(Region& region) override { return region.access ? target_.expose(region) : BK_OK; }
 
@@ -183,6 +233,7 @@ class Local final : public Provider {
     LocalRow& row = peer.table->rows[piece.remote->key % kRowsMax];
     if (!peer.is_there()) done.status = BK_E_PEER;
     else {
+      const Reach reach(peer);
       row.users.fetch_add(1, std::memory_order_seq_cst);  // L2
       copy(peer, row, piece, done);
       row.users.fetch_sub(1, std::memory_order_seq_cst);

@@ -22,14 +22,21 @@ constexpr int64_t kBlockBytes = 512;  // what st_blocks counts
 // since huge ones that are taken out of it under a mapping may not be to be had again, which ends whoever touches them.
 bool can_be_mapped(int file, uint64_t& bytes) {
   struct stat facts {};
-  struct statfs system {};
-  const int seals = fcntl(file, F_GET_SEALS);
-  if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(file, &facts) != 0 || fstatfs(file, &system) != 0) return false;
-  constexpr decltype(system.f_type) kMemory = 0x01021994;  // TMPFS_MAGIC
-  bytes = static_cast<uint64_t>(facts.st_size);
-  return facts.st_size > 0 && system.f_type == kMemory && facts.st_blocks >= (facts.st_size + kBlockBytes - 1) / kBlockBytes;
+  if (!is_lasting_memory(file, bytes) || fstat(file, &facts) != 0) return false;
+  return facts.st_size > 0 && facts.st_blocks >= (facts.st_size + kBlockBytes - 1) / kBlockBytes;
 }
 }  // namespace
+
+bool is_lasting_memory(int file, uint64_t& bytes) {
+  const int seals = fcntl(file, F_GET_SEALS);
+  if (seals < 0 || !(seals & F_SEAL_SHRINK)) return false;
+  struct stat facts {};
+  struct statfs system {};
+  constexpr decltype(system.f_type) kMemory = 0x01021994;  // TMPFS_MAGIC
+  if (fstat(file, &facts) != 0 || fstatfs(file, &system) != 0) return false;
+  bytes = static_cast<uint64_t>(facts.st_size);
+  return system.f_type == kMemory;
+}
 
 LocalViews::~LocalViews() {
   for (const View& view : views_) unmap(view);

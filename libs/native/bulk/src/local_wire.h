@@ -8,6 +8,8 @@
 //       as memory that could be cut would end whoever touches it.
 //   L3  What lies in the shared page is the other side's word: it is copied before it is judged, and used for nothing but addresses in
 //       that other process.
+//   L4  A process whose memory holds a thread of this one for long (pages that never come: userfaultfd, a file system of its own) is met by no other
+//       endpoint here until that is over: it can hold up those that knew it before, and no more.
 #pragma once
 #include <unistd.h>
 
@@ -90,6 +92,10 @@ class LocalMap {
  private:
   LocalTable* table_ = nullptr;
 };
+
+// True for a file of the system's memory that cannot get shorter, with its size: what is touched there is there. Anything else is not
+// even asked for its size, which a file system of somebody's own may take for ever to say.
+bool is_lasting_memory(int file, uint64_t& bytes);
 
 // 0 if there is no such process.
 uint64_t start_time_of(int pid);

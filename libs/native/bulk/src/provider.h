@@ -77,6 +77,8 @@ class Provider {
   virtual std::string address() const = 0;
   // By whichever thread asks, so that a peer that does not answer holds up nobody else.
   virtual bk_status connect(std::string_view address, uint64_t limit_ns, std::unique_ptr<PeerPart>& peer) = 0;
+  // On the endpoint's thread, without its lock: may take as long as the other side likes (endpoint.E5).
+  virtual bk_status prove(PeerPart&) { return BK_OK; }
   virtual bk_status adopt(PeerPart&) { return BK_OK; }
   virtual void forget(PeerPart&) {}
   virtual bk_status expose(Region& region) = 0;

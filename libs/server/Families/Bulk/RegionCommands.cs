@@ -126,7 +126,7 @@ internal readonly struct BulkInfo : ICommand
         [
             ("sessions", bulk.Count), ("transfers-running", bulk.Budget.Operations), ("bytes-running", bulk.Budget.Bytes),
             ("transfers-done", bulk.Moved), ("transfers-failed", bulk.Failures), ("bytes-read", bulk.BytesIn),
-            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost),
+            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost), ("sessions-held", bulk.Held),
             ("regions", call.Client.Bulk?.RegionCount ?? 0), ("uploads", call.Client.Bulk?.UploadCount ?? 0),
         ];
         call.Out.Map(numbers.Length + 2);

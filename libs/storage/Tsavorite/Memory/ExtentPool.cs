@@ -19,7 +19,7 @@ internal sealed unsafe class ExtentPool
     private readonly uint[] _free = new uint[Classes];
     private int _gate;
     private uint _fresh = 1, _waiting;
-    private long _waitingBytes;
+    private long _waitingBytes, _asideBytes;
 
     public ExtentPool(Arena arena)
     {
@@ -39,12 +39,15 @@ internal sealed unsafe class ExtentPool
 
     public static int PagesFor(long bytes) => (int)((bytes + Arena.PageBytes - 1) / Arena.PageBytes);
 
-    /// <summary>First page of a run of that many, or 0.</summary>
-    public uint Take(int pages, Claim claim)
+    /// <summary>
+    /// First page of a run of that many, or 0. What is set aside is no record's yet: it is counted as that until <see cref="EndAside"/>.
+    /// </summary>
+    public uint Take(int pages, Claim claim, bool isAside = false)
     {
-        uint reused = Reuse(pages);
+        uint reused = Reuse(pages, isAside);
         if (reused != 0) return reused;
-        while (!_arena.Take((long)pages * Arena.PageBytes, claim))
+        long bytes = (long)pages * Arena.PageBytes;
+        while (!(isAside ? TakeAside(bytes) : _arena.Take(bytes, claim)))
             if (!Return(1)) return 0;
         SpinLatch.Enter(ref _gate);
         uint page = Find(pages);
@@ -55,14 +58,47 @@ internal sealed unsafe class ExtentPool
         }
         if (page != 0) _extents[page] = new Extent { Pages = pages, Taken = 1 };
         SpinLatch.Exit(ref _gate);
-        if (page == 0) _arena.Give((long)pages * Arena.PageBytes);
-        return page;
+        if (page != 0) return page;
+        if (isAside) GiveAside(bytes);
+        else _arena.Give(bytes);
+        return 0;
+    }
+
+    /// <summary>
+    /// Counts memory that is no record's, here or beside the store, at the same moment as the account does: from any thread, without a lock of a partition,
+    /// while a check may sum up all parts. False if the limit leaves no room for it.
+    /// </summary>
+    public bool TakeAside(long bytes)
+    {
+        SpinLatch.Enter(ref _gate);
+        bool isTaken = _arena.Take(bytes, Claim.Limited);
+        if (isTaken) _asideBytes += bytes;
+        SpinLatch.Exit(ref _gate);
+        return isTaken;
+    }
+
+    /// <summary>That memory is free again.</summary>
+    public void GiveAside(long bytes)
+    {
+        SpinLatch.Enter(ref _gate);
+        _asideBytes -= bytes;
+        _arena.Give(bytes);
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>A run that was set aside is a record's from now on, whose partition is locked.</summary>
+    public void EndAside(uint page)
+    {
+        SpinLatch.Enter(ref _gate);
+        _asideBytes -= (long)_extents[page].Pages * Arena.PageBytes;
+        SpinLatch.Exit(ref _gate);
     }
 
     /// <summary>Frees a run; its memory stays for the mover to return.</summary>
-    public void Give(uint page)
+    public void Give(uint page, bool isAside = false)
     {
         SpinLatch.Enter(ref _gate);
+        if (isAside) _asideBytes -= (long)_extents[page].Pages * Arena.PageBytes;
         _extents[page].Next = _waiting;
         _waiting = page;
         _waitingBytes += (long)_extents[page].Pages * Arena.PageBytes;
@@ -98,18 +134,18 @@ internal sealed unsafe class ExtentPool
         return any;
     }
 
-    /// <summary>Bytes of freed runs still in the account, and the account, at one moment.</summary>
+    /// <summary>Bytes in the account that are no record's, of freed runs and of what is set aside, and the account, at one moment.</summary>
     public long WaitingBytes(out long used)
     {
         SpinLatch.Enter(ref _gate);
-        long waiting = _waitingBytes;
+        long waiting = _waitingBytes + _asideBytes;
         used = _arena.Used;
         SpinLatch.Exit(ref _gate);
         return waiting;
     }
 
     // The run freed last, if it has the right size: a value overwritten again and again needs no fresh memory.
-    private uint Reuse(int pages)
+    private uint Reuse(int pages, bool isAside)
     {
         SpinLatch.Enter(ref _gate);
         uint page = _waiting;
@@ -117,6 +153,7 @@ internal sealed unsafe class ExtentPool
         {
             _waiting = _extents[page].Next;
             _waitingBytes -= (long)pages * Arena.PageBytes;
+            if (isAside) _asideBytes += (long)pages * Arena.PageBytes;
             _extents[page] = new Extent { Pages = pages, Taken = 1 };
         }
         else page = 0;

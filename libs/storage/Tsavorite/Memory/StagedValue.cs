@@ -67,7 +67,7 @@ public sealed unsafe class StagedValue : IDisposable
             return null;
         IsTaken = true;
         Volatile.Write(ref _isGone, 1);
-        return _records.Adopt(partition, _page, next.ExpireAtMs);
+        return _records.AdoptStaged(partition, _page, next.ExpireAtMs);
     }
 
     private static int OffsetOf(byte flags, in KeyRef key) => Record.KeyOffset(flags) + key.Length;

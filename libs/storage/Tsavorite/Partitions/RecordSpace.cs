@@ -236,8 +236,8 @@ internal sealed unsafe class RecordSpace
         return page == 0 ? null : Adopt(partition, page, expireAtMs);
     }
 
-    /// <summary>A run of pages is a record of the partition from now on.</summary>
-    public byte* Adopt(Partition* partition, uint page, long expireAtMs)
+    // A run of pages is a record of the partition from now on.
+    private byte* Adopt(Partition* partition, uint page, long expireAtMs)
     {
         Extent* extent = _extents.Descriptor(page);
         extent->ExpireAtMs = expireAtMs;
@@ -250,10 +250,23 @@ internal sealed unsafe class RecordSpace
     }
 
     /// <summary>A run of pages that is no record yet, or 0; from any thread, without a lock, as is <see cref="Unstage"/>.</summary>
-    public uint Stage(long bytes) => _extents.Take(ExtentPool.PagesFor(bytes), Claim.Limited);
+    public uint Stage(long bytes) => _extents.Take(ExtentPool.PagesFor(bytes), Claim.Limited, isAside: true);
 
     /// <summary>Gives back a run that has become no record.</summary>
-    public void Unstage(uint page) => _extents.Give(page);
+    public void Unstage(uint page) => _extents.Give(page, isAside: true);
+
+    /// <summary>A run that was staged is a record of the partition from now on.</summary>
+    public byte* AdoptStaged(Partition* partition, uint page, long expireAtMs)
+    {
+        _extents.EndAside(page);
+        return Adopt(partition, page, expireAtMs);
+    }
+
+    /// <summary>Counts memory for values on their way that lies beside the store; false if the limit leaves no room for it.</summary>
+    public bool TakeBeside(long bytes) => _extents.TakeAside(bytes);
+
+    /// <summary>That memory is free again.</summary>
+    public void GiveBeside(long bytes) => _extents.GiveAside(bytes);
 
     private void KillExtent(Partition* partition, ulong offset)
     {
