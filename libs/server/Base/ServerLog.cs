@@ -79,7 +79,8 @@ internal sealed class ServerLog(ILogger logger)
         $"The stop waits for {sessions} bulk {(sessions == 1 ? "session" : "sessions")} whose memory clients still hold, {ms} ms at most");
 
     internal void BulkStopLeaves(long sessions) => Write(LogLevel.Warning, 123,
-        $"The stop goes on while clients still hold memory of {sessions} bulk {(sessions == 1 ? "session" : "sessions")}: it ends with the process");
+        $"The stop goes on while clients still hold memory of {sessions} bulk {(sessions == 1 ? "session" : "sessions")}: "
+            + "it ends with the process");
 
     internal void Stopped() => Write(LogLevel.Information, 7, "Stopped");
 

@@ -213,10 +213,10 @@ public sealed unsafe class Store : IDisposable
     public void SetMemoryLimit(long bytes) => Arena.SetLimit(bytes);
 
     /// <summary>Counts memory that somebody has beside the store, for values on their way; false if the limit leaves no room for it.</summary>
-    public bool TryTakeBeside(long bytes) => Core.Records.TakeBeside(bytes);
+    public bool TryTakeBeside(long bytes) => Core.TakeBeside(bytes);
 
     /// <summary>That memory is free again.</summary>
-    public void GiveBeside(long bytes) => Core.Records.GiveBeside(bytes);
+    public void GiveBeside(long bytes) => Core.GiveBeside(bytes);
 
     /// <summary>Changes the eviction policy.</summary>
     public void SetPolicy(EvictionPolicy policy)

@@ -99,6 +99,12 @@ internal sealed unsafe class StoreCore : IDisposable
         }
     }
 
+    /// <inheritdoc cref="RecordSpace.TakeBeside"/>
+    public bool TakeBeside(long bytes) => Records.TakeBeside(bytes);
+
+    /// <inheritdoc cref="RecordSpace.GiveBeside"/>
+    public void GiveBeside(long bytes) => Records.GiveBeside(bytes);
+
     /// <summary>Bytes of outgrown count arrays, kept for readers without a lock.</summary>
     public long OldCountBytes { get; private set; }
 

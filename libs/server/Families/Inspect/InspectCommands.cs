@@ -89,7 +89,8 @@ internal readonly struct MemoryStats : ICommand
             keys += call.Server.Store.Count(call.Server.Store.Namespaces.Id(i));
         (string Name, long Value)[] figures =
         [
-            ("peak.allocated", store.PeakBytes + besides), ("total.allocated", store.UsedBytes + besides), ("startup.allocated", store.FixedBytes),
+            ("peak.allocated", store.PeakBytes + besides), ("total.allocated", store.UsedBytes + besides),
+            ("startup.allocated", store.FixedBytes),
             ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)), ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
             ("clients.normal", clients), ("cluster.links", 0),
             ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),

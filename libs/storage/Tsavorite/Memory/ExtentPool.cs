@@ -58,9 +58,12 @@ internal sealed unsafe class ExtentPool
         }
         if (page != 0) _extents[page] = new Extent { Pages = pages, Taken = 1 };
         SpinLatch.Exit(ref _gate);
-        if (page != 0) return page;
-        if (isAside) GiveAside(bytes);
-        else _arena.Give(bytes);
+        if (page != 0)
+            return page;
+        if (isAside)
+            GiveAside(bytes);
+        else
+            _arena.Give(bytes);
         return 0;
     }
 
@@ -72,7 +75,8 @@ internal sealed unsafe class ExtentPool
     {
         SpinLatch.Enter(ref _gate);
         bool isTaken = _arena.Take(bytes, Claim.Limited);
-        if (isTaken) _asideBytes += bytes;
+        if (isTaken)
+            _asideBytes += bytes;
         SpinLatch.Exit(ref _gate);
         return isTaken;
     }
@@ -98,7 +102,8 @@ internal sealed unsafe class ExtentPool
     public void Give(uint page, bool isAside = false)
     {
         SpinLatch.Enter(ref _gate);
-        if (isAside) _asideBytes -= (long)_extents[page].Pages * Arena.PageBytes;
+        if (isAside)
+            _asideBytes -= (long)_extents[page].Pages * Arena.PageBytes;
         _extents[page].Next = _waiting;
         _waiting = page;
         _waitingBytes += (long)_extents[page].Pages * Arena.PageBytes;
@@ -153,7 +158,8 @@ internal sealed unsafe class ExtentPool
         {
             _waiting = _extents[page].Next;
             _waitingBytes -= (long)pages * Arena.PageBytes;
-            if (isAside) _asideBytes += (long)pages * Arena.PageBytes;
+            if (isAside)
+                _asideBytes += (long)pages * Arena.PageBytes;
             _extents[page] = new Extent { Pages = pages, Taken = 1 };
         }
         else page = 0;
