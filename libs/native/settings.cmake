@@ -1,0 +1,18 @@
+# How the native libraries are compiled. BULK_SANITIZE names sanitizers (address,undefined).
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+add_compile_options(-Wall -Wextra -Wpedantic -Werror)
+if(BULK_SANITIZE)
+  add_compile_options(-fsanitize=${BULK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g)
+  if(BULK_SANITIZE MATCHES undefined)
+    # That check asks the system by a pipe whether memory is there: where no descriptor is left it takes every object for a wrong one and ends the program.
+    add_compile_options(-fno-sanitize=vptr)
+  endif()
+  add_link_options(-fsanitize=${BULK_SANITIZE})
+endif()
