@@ -49,6 +49,19 @@ internal sealed class LargeEntriesTests
     public void What_is_for_a_key_that_is_there_evicts_nobody_where_there_is_none(string command) =>
         EvictsNobody([.. Words(command, 10_000), .. Entries(command, 10_000, 1000)], "0");
 
+    [Test]
+    public void What_removes_entries_asks_for_no_room()
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = LimitBytes);
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("ZADD", "z", "0", "a", "0", "b"), Is.EqualTo("2"));
+        string value = new('v', 4000);
+        for (int i = 0; client.Call("SET", $"k{i}", value) == "OK"; i++)
+        {
+        }
+        Assert.That(client.Call("ZREMRANGEBYLEX", "z", "-", "[" + new string('z', 6_000_000)), Is.EqualTo("2"));
+    }
+
     private static void EvictsNobody(string[] command, string expected)
     {
         using var server = new EmbeddedServer(adjust: static settings =>

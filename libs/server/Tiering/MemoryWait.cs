@@ -16,12 +16,21 @@ internal sealed class MemoryWait : Parking
     {
         bool isSame = client.Commands == client.RoomCommand + 1; // the same one, framed again
         client.RoomCommand = client.Commands;
+        if (client.FetchCommand == client.Commands - 1)
+            client.FetchCommand = client.Commands; // it has been put off for what lies on the tier, too, and may be again
         if (!isSame)
             client.RoomUntilMs = nowMs + WaitMaxMs;
         if (nowMs < client.RoomUntilMs)
             return new MemoryWait(nowMs);
         client.RoomCommand = None; // it is refused: the next one is another
         return null;
+    }
+
+    /// <summary>The command that the client is at is put off for something else than room: its wait for that, if it has one, begins not anew.</summary>
+    internal static void Carry(Connection client)
+    {
+        if (client.RoomCommand == client.Commands - 1)
+            client.RoomCommand = client.Commands;
     }
 
     /// <summary>There is no room to be had: the client's command waits no longer.</summary>

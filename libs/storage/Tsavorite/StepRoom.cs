@@ -102,12 +102,10 @@ public sealed unsafe class StepRoom
         if (!_store.Movers.Fits(bytes))
             return false;
         bool hasRoom = Ensure(bytes);
-        if (!hasRoom && (IsComing || _session.HoldsAny))
-            Miss(bytes);
         if (_held.TryPromise(bytes, isForced: false))
-            return true;
-        if (hasRoom)
-            Miss(bytes); // others were promised it meanwhile; asked once, as each question has a wait of its own
+            return true; // also what goes a little beyond the limit, whether there is room: it would wait for nothing
+        if (hasRoom || IsComing || _session.HoldsAny)
+            Miss(bytes); // if there was room, others were promised it meanwhile
         return false;
     }
 

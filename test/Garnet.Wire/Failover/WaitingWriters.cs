@@ -5,8 +5,9 @@ using System.Net.Sockets;
 namespace Garnet.Wire.Failover;
 
 /// <summary>
-/// Clients that write keys of their own, each key once, to the primary that a Sentinel names, and wait for one replica after
-/// each: what <c>WAIT 1</c> confirmed is what they hold the servers to.
+/// Clients that write keys of their own, each key once, to the primary that a Sentinel names, and wait for all its replicas after
+/// each: what WAIT confirmed is what they hold the servers to. For all, as a Sentinel chooses by what it has heard of them last, which
+/// may be seconds old: of two it can take the one that is behind.
 /// </summary>
 internal sealed class WaitingWriters : IDisposable
 {
@@ -61,8 +62,16 @@ internal sealed class WaitingWriters : IDisposable
     private bool TryWrite(RespConnection connection, string key)
     {
         if (connection.Call("SET", key, key).ToString() != "+OK") return false;
-        if (connection.Call("WAIT", "1", ConfirmMs.ToString(CultureInfo.InvariantCulture)).ToString() is ":0" or [not ':', ..]) return true; // not confirmed, and no reason to leave
-        _confirmed.Enqueue(key);
+        if (Had(connection, 1) < 1) return true; // not confirmed, and no reason to leave
+        int replicas = connection.Call("ROLE").Items![2].Items!.Count;
+        if (replicas > 0 && (replicas == 1 || Had(connection, replicas) >= replicas)) _confirmed.Enqueue(key);
         return true;
+    }
+
+    // Replicas that have what was written, of so many that are waited for.
+    private static int Had(RespConnection connection, int replicas)
+    {
+        RespNode reply = connection.Call("WAIT", replicas.ToString(CultureInfo.InvariantCulture), ConfirmMs.ToString(CultureInfo.InvariantCulture));
+        return reply.Kind == ':' ? int.Parse(reply.Text, CultureInfo.InvariantCulture) : 0;
     }
 }

@@ -11,9 +11,6 @@ internal static class SortedSetCalls
     /// <summary>Runs the edit on the call's key.</summary>
     internal static Outcome Edit<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
     {
-        using WriteRoom room = WriteRoom.For(ref call, EntryCost.OfSortedSets);
-        if (!room.IsThere)
-            return Outcome.OutOfMemory;
         Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
         return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Session, call.Key, ref edit) : outcome;
     }

@@ -51,7 +51,8 @@ internal static unsafe class SortedSetCommands
         bool onlyIfThere = (put.Options & (PutScore.IfPresent | PutScore.Add)) == PutScore.IfPresent;
         if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfSortedSets, onlyIfThere, out failed))
             return false;
-        Outcome outcome = SortedSetCalls.Edit(ref call, ref put);
+        using WriteRoom room = WriteRoom.For(ref call, EntryCost.OfSortedSets);
+        Outcome outcome = room.IsThere ? SortedSetCalls.Edit(ref call, ref put) : Outcome.OutOfMemory;
         failed = put.WrongKind ? call.Fail(Fault.WrongType)
             : put.NotANumber ? call.FailBytes("ERR resulting score is not a number (NaN)"u8)
             : outcome is Outcome.Done or Outcome.Unchanged ? Reply.Sent

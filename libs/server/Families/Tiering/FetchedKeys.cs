@@ -50,6 +50,7 @@ internal sealed class FetchedKeys : IKeyRule
         if (tries > TriesMax)
             return false;
         (client.FetchCommand, client.FetchTries) = (client.Commands, tries);
+        MemoryWait.Carry(client);
         return true;
     }
 }
