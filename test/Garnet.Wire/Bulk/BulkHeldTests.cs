@@ -55,12 +55,12 @@ public sealed class BulkHeldTests
         Hello(client, exposed);
         Name(client, region);
         client.Send(RespConnection.Encode("BULK.PUT", "k", "1", "0", Text(Size)));
-        Holds(() => Figure(other, "transfers-running") == "1");
+        Holds(() => Figure(other, "transfers-running") == "1", () => client.HasMore ? client.Read().ToString() : server.LastWords);
         var time = Stopwatch.StartNew();
         Process.Start("kill", $"-TERM {server.Pid}").WaitForExit();
         server.WaitForExit();
         Assert.That(time.Elapsed, Is.LessThan(TimeSpan.FromSeconds(8)), server.LastWords);
-        Holds(() => server.LastWords.Contains("The stop waits for 1 bulk session whose memory", StringComparison.Ordinal));
+        Holds(() => server.LastWords.Contains("The stop waits for 1 bulk session whose memory", StringComparison.Ordinal), () => server.LastWords);
         region.Dispose();
         exposed.Close(TimeSpan.FromSeconds(10));
     }
@@ -94,7 +94,8 @@ public sealed class BulkHeldTests
         return all[all.Select(static item => item.Text).ToList().IndexOf(name) + 1].Text;
     }
 
-    private static void Holds(Func<bool> condition) => Assert.That(SpinWait.SpinUntil(condition, PatienceMs), Is.True);
+    private static void Holds(Func<bool> condition, Func<string>? otherwise = null) =>
+        Assert.That(SpinWait.SpinUntil(condition, PatienceMs), Is.True, () => otherwise?.Invoke() ?? "");
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }
