@@ -20,7 +20,7 @@ internal static unsafe class EmptyBaseline
         foreach (int database in store.Namespaces.Databases()) store.Namespaces.Flush(database, wait: true);
         for (int round = 0; round < RoundsMax; round++)
         {
-            bool more = store.StepMovers(nowMs);
+            bool more = store.StepMovers(nowMs + (round * 1000L)); // memory that waits to be used again goes back with time
             left = Left(store);
             if (left.Length == 0 && !more) break;
             Thread.Yield();

@@ -104,9 +104,45 @@ internal sealed unsafe class EngineRuleTests
         Assert.That(bench.Store.Core.Records.WaitingBytes(out long used), Is.GreaterThan(20 * 8192));
         Assert.That(used, Is.EqualTo(full), "still in the account");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
-        bench.StepUntilIdle();
+        for (int i = 0; i < 3; i++, bench.NowMs += 1000) bench.StepUntilIdle();
         Assert.That(bench.Store.Core.Records.WaitingBytes(out used), Is.Zero);
         Assert.That(used, Is.LessThan(full - 20 * 8192));
+    }
+
+    [Test]
+    public void Memory_of_values_that_are_written_again_and_again_stays_and_what_is_not_wanted_goes_back()
+    {
+        using Bench bench = new();
+        byte[] value = new byte[1 << 20];
+        for (int round = 0; round < 20; round++, bench.NowMs += 400)
+        {
+            for (int i = 0; i < 3; i++) bench.Set("k" + i, value);
+            for (int i = 0; i < 3; i++) bench.Delete("k" + i);
+            bench.StepUntilIdle();
+            Assert.That(bench.Store.Core.Records.WaitingBytes(out _), Is.EqualTo(3 * ((1 << 20) + 4096)), "all of it is used again in the next round");
+            Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+        }
+        for (int round = 0; round < 6; round++, bench.NowMs += 400)
+        {
+            bench.Set("k", value);
+            bench.Delete("k");
+            bench.StepUntilIdle();
+        }
+        Assert.That(bench.Store.Core.Records.WaitingBytes(out _), Is.EqualTo((1 << 20) + 4096), "only what is used");
+    }
+
+    [Test]
+    public void A_freed_run_serves_smaller_values_too()
+    {
+        using Bench bench = new();
+        bench.Set("a", new byte[1 << 20]);
+        bench.Set("b", new byte[1 << 20]);
+        bench.Delete("a");
+        long used = bench.Store.Figures().UsedBytes;
+        bench.Set("c", new byte[600_000]);
+        Assert.That(bench.Store.Figures().UsedBytes, Is.EqualTo(used), "it lies in memory that was there");
+        Assert.That(bench.Store.Core.Records.WaitingBytes(out _), Is.EqualTo((1 << 20) + 4096 - ((600_000 / 4096 + 1) * 4096)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
     [Test]

@@ -44,13 +44,13 @@ public unsafe struct ByteQueue
             Append(start, bytes.Length);
     }
 
-    /// <summary>Takes over memory that came from the same allocator, of which the bytes between the two places wait; it is empty before.</summary>
-    public void Adopt(byte* memory, int head, int tail)
+    /// <summary>Takes over a block of the same allocator of so many bytes, of which those between the two places wait; it is empty before.</summary>
+    public void Adopt(byte* memory, int bytes, int head, int tail)
     {
         Free();
         _memory = memory;
-        _capacity = _tail = tail;
-        _head = head;
+        _capacity = bytes;
+        (_head, _tail) = (head, tail);
     }
 
     /// <summary>Drops bytes at the front; gives the memory back when none are left.</summary>
@@ -64,7 +64,7 @@ public unsafe struct ByteQueue
     /// <summary>Gives everything back.</summary>
     public void Free()
     {
-        NativeMemory.Free(_memory);
+        LargeBlocks.Free(_memory, _capacity);
         _memory = null;
         _capacity = _head = _tail = 0;
     }
@@ -93,11 +93,11 @@ public unsafe struct ByteQueue
             return _memory + _tail;
         }
 
-        byte* memory = (byte*)NativeMemory.Alloc((nuint)wanted);
-        Buffer.MemoryCopy(_memory + _head, memory, wanted, waiting);
-        NativeMemory.Free(_memory);
+        byte* memory = LargeBlocks.Take(wanted, out long bytes); // kept ones are far smaller than what a queue can hold
+        Buffer.MemoryCopy(_memory + _head, memory, bytes, waiting);
+        LargeBlocks.Free(_memory, _capacity);
         _memory = memory;
-        _capacity = (int)wanted;
+        _capacity = (int)bytes;
         _head = 0;
         _tail = waiting;
         return _memory + _tail;

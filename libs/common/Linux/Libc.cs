@@ -100,6 +100,36 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int setsockopt(int descriptor, int level, int option, void* value, uint valueBytes);
     [LibraryImport(Name)] public static partial nint recv(int descriptor, void* buffer, nint bytes, int flags);
     [LibraryImport(Name)] public static partial nint send(int descriptor, void* buffer, nint bytes, int flags);
+    [LibraryImport(Name)] private static partial nint sendmsg(int descriptor, MessageHeader* message, int flags);
+    /// <summary>Sends several pieces with one call: bytes taken, -1 as <see cref="send"/>.</summary>
+    public static nint SendAll(int descriptor, ReadOnlySpan<IoVector> pieces, int flags)
+    {
+        fixed (IoVector* first = pieces)
+        {
+            MessageHeader message = new() { Pieces = first, PieceCount = pieces.Length };
+            return sendmsg(descriptor, &message, flags);
+        }
+    }
+
+    /// <summary>struct iovec: a piece of memory.</summary>
+    public struct IoVector(byte* bytes, nint count)
+    {
+        public byte* Bytes = bytes;
+        public nint Count = count;
+    }
+
+    /// <summary>struct msghdr, as it is on 64-bit systems.</summary>
+    private struct MessageHeader
+    {
+        public void* Address;
+        public nint AddressBytes;
+        public IoVector* Pieces;
+        public nint PieceCount;
+        public void* Control;
+        public nint ControlBytes;
+        public nint Flags;
+    }
+
 
     [LibraryImport(Name)] public static partial void* mmap(void* address, nint bytes, int protection, int flags, int descriptor, nint offset);
     [LibraryImport(Name)] public static partial int munmap(void* address, nint bytes);

@@ -45,6 +45,9 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>Bytes of the reply under way, with those that were given up.</summary>
     public long ReplyBytes => _givenUpBytes + Mark - _begun;
 
+    /// <summary>How often something was taken back, or given up: what somebody has noted about a reply holds while this stays.</summary>
+    public long TakenBack { get; private set; }
+
     /// <summary>Goes on in other memory, which ends at <paramref name="limit"/>, with what stands there up to a place.</summary>
     public void MoveTo(byte* start, long kept, byte* limit)
     {
@@ -86,6 +89,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     public void TakeBackTo(long mark)
     {
         Check.That(mark >= 0, "common.R1 nothing is taken back that was not written");
+        TakenBack++;
         Position = Start + Math.Min(mark, Mark);
         if (mark > _begun)
             return;
@@ -96,6 +100,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>For rooms: the reply under way is longer than may be. It goes on from its beginning, and nobody will get it.</summary>
     public void GiveUpReply(bool lacksMemory = false)
     {
+        TakenBack++;
         IsGivenUp = true; // also where nothing of it stands yet
         LacksMemory |= lacksMemory;
         _givenUpBytes += Mark - _begun;

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 
 namespace Garnet.Server.Base;
 
@@ -15,17 +16,29 @@ internal static unsafe class ReplyBlock
     /// <summary>Readable and writable bytes behind these.</summary>
     private const int SlackBytes = 128;
 
+    /// <summary>Bytes of a block behind its room.</summary>
+    internal const int BehindBytes = ReserveBytes + SlackBytes;
+
     /// <summary>For tests: blocks of so many bytes, and larger ones, are not to be had.</summary>
     internal static long FailsFrom { get; set; } = long.MaxValue;
 
-    /// <summary>The block with room for so many bytes, wherever it is then; null if there is no memory, and the block is as it was.</summary>
-    internal static byte* TryGrow(byte* block, long bytes)
+    /// <summary>
+    /// The block with room for so many bytes, or more, as it then says, wherever it is then; null if there is no memory, and the block is as it was. A new one
+    /// is written to from its start.
+    /// </summary>
+    internal static byte* TryGrow(byte* block, ref long bytes)
     {
         if (bytes >= FailsFrom)
             return null;
+        if (block == null && LargeBlocks.TryTake(bytes + BehindBytes, out long has) is var kept && kept != null)
+        {
+            bytes = has - BehindBytes;
+            return kept;
+        }
+
         try
         {
-            return (byte*)NativeMemory.Realloc(block, (nuint)(bytes + ReserveBytes + SlackBytes));
+            return (byte*)NativeMemory.Realloc(block, (nuint)(bytes + BehindBytes));
         }
         catch (OutOfMemoryException)
         {
@@ -33,5 +46,6 @@ internal static unsafe class ReplyBlock
         }
     }
 
-    internal static void Free(byte* block) => NativeMemory.Free(block);
+    /// <summary>Gives back a block that had room for so many bytes.</summary>
+    internal static void Free(byte* block, long bytes) => LargeBlocks.Free(block, bytes + BehindBytes);
 }

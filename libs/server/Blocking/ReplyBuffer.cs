@@ -11,12 +11,12 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     private const int FirstBytes = 4096;
 
     private byte* _start;
-    private long _bytes = FirstBytes, _bytesMax;
+    private long _bytes = FirstBytes, _bytesMax; // of the block
 
     internal ReplyBuffer()
     {
         Out = new RespWriter(this);
-        _start = ReplyBlock.TryGrow(null, FirstBytes);
+        _start = ReplyBlock.TryGrow(null, ref _bytes);
         if (_start == null)
             throw new InsufficientMemoryException();
     }
@@ -57,11 +57,13 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         byte[] reply = Out.Since(0).ToArray();
         if (_bytes > FirstBytes)
         {
-            byte* less = ReplyBlock.TryGrow(_start, FirstBytes);
+            long bytes = FirstBytes;
+            byte* less = ReplyBlock.TryGrow(null, ref bytes);
             if (less != null)
             {
+                ReplyBlock.Free(_start, _bytes);
                 _start = less;
-                _bytes = FirstBytes;
+                _bytes = bytes;
             }
         }
 
@@ -75,7 +77,7 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
             writer.GiveUpReply();
         long kept = writer.Mark;
         long size = Math.Max(_bytes, Math.Max(kept + bytes, Math.Min((kept + bytes) * 2, _bytesMax)));
-        byte* memory = ReplyBlock.TryGrow(_start, size);
+        byte* memory = ReplyBlock.TryGrow(_start, ref size);
         if (memory == null)
         {
             writer.GiveUpReply(lacksMemory: true);
@@ -92,7 +94,7 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        ReplyBlock.Free(_start);
+        ReplyBlock.Free(_start, _bytes);
         _start = null;
     }
 }

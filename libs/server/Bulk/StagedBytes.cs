@@ -1,18 +1,20 @@
 using System.Buffers;
-using Garnet.Common;
+using Garnet.Common.Bytes;
 using Garnet.Common.Faults;
 using Tsavorite;
 
 namespace Garnet.Server.Bulk;
 
 /// <summary>
-/// Where the bytes of a transfer lie on this side, outside the managed heap: in what is to be a record, or in memory of their own. It is
+/// Where the bytes of a transfer lie on this side, outside the managed heap: in what is to be a record, in what is one and is pinned (store.P1), or in memory of their own. It is
 /// counted by those who have it, whoever has made it and each transfer under way, and is free, and its share of the budget with it,
 /// behind the last of them (bulk.S2).
 /// </summary>
 internal sealed unsafe class StagedBytes : MemoryManager<byte>
 {
-    private readonly NativeBuffer _own = new();
+    private readonly byte* _own;
+    private readonly long _ownBytes;
+    private readonly PinnedValue _pinned;
     private readonly BulkSession _session;
     private readonly Store? _countedBy;
     private int _holders = 1;
@@ -20,8 +22,7 @@ internal sealed unsafe class StagedBytes : MemoryManager<byte>
     private StagedBytes(BulkSession session, Store? countedBy, int length)
     {
         (_session, _countedBy, Length) = (session, countedBy, length);
-        _own.Grow(Math.Max(length, 1), keep: 0);
-        Bytes = _own.Bytes;
+        Bytes = _own = LargeBlocks.Take(Math.Max(length, 1), out _ownBytes);
     }
 
     /// <summary>
@@ -35,6 +36,13 @@ internal sealed unsafe class StagedBytes : MemoryManager<byte>
     {
         (_session, Value, Length) = (session, value, value.Length);
         Bytes = value.Bytes;
+    }
+
+    /// <summary>A part of a value in the store, where it lies, to be read only; the pin is its own from now on.</summary>
+    internal StagedBytes(BulkSession session, PinnedValue value, int start, int length)
+    {
+        (_session, _pinned, Length) = (session, value, length);
+        Bytes = value.Bytes + start;
     }
 
     /// <summary>What is to be a record; null if the bytes have memory of their own.</summary>
@@ -73,7 +81,8 @@ internal sealed unsafe class StagedBytes : MemoryManager<byte>
     protected override void Dispose(bool disposing)
     {
         Value?.Dispose();
-        _own.Dispose();
+        _pinned.Release();
+        LargeBlocks.Free(_own, _ownBytes);
         _countedBy?.GiveBeside(Length);
     }
 }

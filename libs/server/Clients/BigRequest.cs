@@ -1,11 +1,12 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 
 namespace Garnet.Server.Clients;
 
 /// <summary>
 /// One command too large for the shared receive arena: its bytes gather in memory of its own, which grows with what has
-/// arrived (at most doubling), never with what a header announces. Arguments already framed are not looked at again.
+/// arrived (at most doubling), never with what a header announces, unless there is a block of that size already. Arguments already framed are not looked at again.
 /// </summary>
 internal sealed unsafe class BigRequest : IDisposable
 {
@@ -104,10 +105,18 @@ internal sealed unsafe class BigRequest : IDisposable
         return ParseResult.Command;
     }
 
+    /// <summary>All of it is framed anew: the command is to run again.</summary>
+    public void Rewind()
+    {
+        _framed.Clear();
+        _argsLeft = -1;
+        BytesNeeded = _parsed = 0;
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
-        NativeMemory.Free(_memory);
+        LargeBlocks.Free(_memory, _capacity);
         _memory = null;
         _capacity = 0;
     }
@@ -121,6 +130,16 @@ internal sealed unsafe class BigRequest : IDisposable
 
     private void Grow(long capacity)
     {
+        byte* kept = LargeBlocks.TryTake(Math.Max(capacity, BytesNeeded + ReadableSlack), out long bytes);
+        if (kept != null)
+        {
+            Buffer.MemoryCopy(_memory, kept, bytes, Count);
+            LargeBlocks.Free(_memory, _capacity);
+            _memory = kept;
+            _capacity = bytes;
+            return;
+        }
+
         _memory = (byte*)NativeMemory.Realloc(_memory, (nuint)capacity);
         _capacity = capacity;
     }

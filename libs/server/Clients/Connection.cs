@@ -48,9 +48,12 @@ internal sealed unsafe class Connection
     internal TlsSession? Tls;        // what encrypts it; null for a plain one
     internal string? CertifiedName;  // the user that its certificate names
     internal ByteQueue Pending;      // received, not yet framed
-    internal ByteQueue Out;          // replies the socket did not take
+    internal ReplyQueue Out;         // replies the socket did not take
     internal ByteQueue Pushes;       // out-of-band messages for after the replies of the round
     internal BigRequest? Big;
+
+    /// <summary>The one that is complete and runs.</summary>
+    internal BigRequest? RunningBig;
     internal byte* SegmentStart;     // this round's replies in the reply arena
     internal byte* SegmentEnd;
     internal byte* RoundEnd;         // end of what this round received
@@ -167,6 +170,13 @@ internal sealed unsafe class Connection
     {
         IsRestKept = true;
         Pending.Free();
+        if (from == RunningBig?.Start)
+        {
+            Big = RunningBig; // with all that has arrived behind it
+            Big.Rewind();
+            return;
+        }
+
         Big?.Dispose();
         Big = null;
         if (RoundEnd - from > Worker.ReceiveBytesMax)

@@ -178,21 +178,26 @@ internal sealed unsafe class BatchRunner : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Finish(Connection client, Frame* frame)
     {
+        long sentBytes = _replies.SendInPlace(client);
+        if (_server.Monitoring.WantsReply(sentBytes) && sentBytes > 0)
+            NoteLargeReply(client, frame, sentBytes);
         bool isNow = _replies.IsToBeLookedAt && _replies.Finish(client);
+        if (sentBytes > 0 && (client.Stalled | client.Held) && !client.Parked && !client.Closed)
+            client.KeepRest(frame->End);
         if (client.Closed || !(isNow || _worker.Out.Mark > Worker.SendEarlyBytes))
             return;
         if (_replies.EndsLong(client))
-            NoteLargeReply(client, frame);
+            NoteLargeReply(client, frame, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
         _replies.SendEarly(client);
         if ((client.Stalled | client.Held) && !client.Parked)
             client.KeepRest(frame->End);
     }
 
-    private void NoteLargeReply(Connection client, Frame* frame)
+    private void NoteLargeReply(Connection client, Frame* frame, long bytes)
     {
         var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
-            _server.Monitoring.ConsiderReply(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
+            _server.Monitoring.ConsiderReply(client, call.Arguments, bytes);
     }
 
     // A script of another reactor has run for too long.

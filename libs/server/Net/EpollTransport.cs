@@ -76,6 +76,12 @@ internal sealed unsafe class EpollTransport : ITransport
         return sent >= 0 ? (int)sent : Failed();
     }
 
+    public int Send(Connection connection, ReadOnlySpan<Libc.IoVector> pieces)
+    {
+        nint sent = Libc.SendAll(connection.Descriptor, pieces, Libc.MSG_NOSIGNAL);
+        return sent >= 0 ? (int)sent : Failed();
+    }
+
     public void Close(Connection connection) => _ = Libc.close(connection.Descriptor); // leaves the epoll set by itself
 
     public System.Net.Sockets.Socket Detach(Connection connection)

@@ -1,5 +1,6 @@
 using Garnet.Common.Bytes;
 using Garnet.Server.Base;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 
@@ -22,13 +23,13 @@ internal sealed unsafe class ExtraReplies
 
     /// <summary>
     /// A block of that size, with slack and a reserve behind it, that begins with what is kept at a place; the place's own block grows if it begins there.
-    /// Null if there is no memory for it, and everything is as it was.
+    /// It may be larger, as it then says. Null if there is no memory for it, and everything is as it was.
     /// </summary>
-    internal byte* TryGrow(byte* at, long kept, long bytes)
+    internal byte* TryGrow(byte* at, long kept, ref long bytes)
     {
         int last = _blocks.Count - 1;
         bool grows = last >= 0 && _blocks[last].Start == (nint)at;
-        byte* memory = ReplyBlock.TryGrow(grows && !MovesAlways ? at : null, bytes);
+        byte* memory = ReplyBlock.TryGrow(grows && !MovesAlways ? at : null, ref bytes);
         if (memory == null)
             return null;
         if (MovesAlways)
@@ -37,7 +38,7 @@ internal sealed unsafe class ExtraReplies
             if (grows)
             {
                 new Span<byte>(at, (int)_blocks[last].Bytes).Fill(0xDD);
-                ReplyBlock.Free(at);
+                ReplyBlock.Free(at, _blocks[last].Bytes);
                 Bytes -= _blocks[last].Bytes;
                 _blocks.RemoveAt(last);
             }
@@ -63,18 +64,19 @@ internal sealed unsafe class ExtraReplies
     /// Makes the last block, where these bytes of a client's replies are, the client's own. False if they are not there or are not all of it:
     /// a block of more than <see cref="SharedBytesMax"/> has the replies of one client only, as others are sent first.
     /// </summary>
-    internal bool TryGive(byte* from, int count, ref ByteQueue to)
+    internal bool TryGive(byte* from, int count, ref ReplyQueue to)
     {
         int last = _blocks.Count - 1;
         if (last < 0 || _blocks[last].Bytes <= SharedBytesMax)
             return false;
         byte* start = (byte*)_blocks[last].Start;
         long before = from - start;
-        if (before < 0 || before + count > Math.Min(_blocks[last].Bytes, ByteQueue.BytesMax) || before > count)
+        long bytes = _blocks[last].Bytes, blockBytes = bytes + ReplyBlock.BehindBytes;
+        if (before < 0 || before + count > bytes || blockBytes > ByteQueue.BytesMax || before > count)
             return false; // elsewhere, or most of it has been sent and need not be kept
-        Bytes -= _blocks[last].Bytes;
+        Bytes -= bytes;
         _blocks.RemoveAt(last);
-        to.Adopt(start, (int)before, (int)before + count);
+        to.Adopt(start, (int)blockBytes, (int)before, (int)before + count);
         return true;
     }
 
@@ -83,8 +85,8 @@ internal sealed unsafe class ExtraReplies
     {
         if (Bytes == 0)
             return;
-        foreach ((nint memory, _) in _blocks)
-            ReplyBlock.Free((byte*)memory);
+        foreach ((nint memory, long bytes) in _blocks)
+            ReplyBlock.Free((byte*)memory, bytes);
         _blocks.Clear();
         Bytes = 0;
     }

@@ -1,3 +1,4 @@
+using Garnet.Common.Linux;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
@@ -31,6 +32,23 @@ internal unsafe interface ITransport : IDisposable
 
     /// <summary>Sends up to <paramref name="bytes"/>; returns how many were taken.</summary>
     int Send(Connection connection, byte* from, int bytes);
+
+    /// <summary>Sends up to all of several pieces, one behind the other; returns how many bytes were taken.</summary>
+    int Send(Connection connection, ReadOnlySpan<Libc.IoVector> pieces)
+    {
+        int total = 0;
+        foreach (Libc.IoVector piece in pieces)
+        {
+            int sent = Send(connection, piece.Bytes, (int)piece.Count);
+            if (sent < 0)
+                return total > 0 ? total : sent;
+            total += sent;
+            if (sent < piece.Count)
+                break;
+        }
+
+        return total;
+    }
 
     /// <summary>Closes the connection's socket.</summary>
     void Close(Connection connection);

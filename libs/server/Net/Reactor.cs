@@ -1,3 +1,4 @@
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
@@ -177,6 +178,9 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     internal override bool ReplacesLongReply(Connection client) => _replies.ReplacesLong(client);
 
     /// <inheritdoc/>
+    internal override bool TryReplyInPlace(Connection client, in KeyRef key) => _replies.InPlace.TryReply(client, in key);
+
+    /// <inheritdoc/>
     internal override void Push(Connection client, ReadOnlySpan<byte> message) => _replies.Push(client, message);
 
     /// <inheritdoc/>
@@ -240,7 +244,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
             return 0;
         if (_waiting.Count > 0 || Server.NeedsTicks || _runner.KeepsFetched)
             return (int)Math.Clamp(_waiting.NextDeadlineMs - NowMs, 0, TickMs);
-        return (ConnectionCount > 0 && Server.ClientLimits.HasIdleLimit) || _replies.NeedsTicks ? 1000 : -1;
+        return (ConnectionCount > 0 && Server.ClientLimits.HasIdleLimit) || _replies.NeedsTicks || LargeBlocks.KeptBytes > 0 ? 1000 : -1;
     }
 
     private void Serve(ReadyEvent ready)

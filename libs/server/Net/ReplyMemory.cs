@@ -48,10 +48,16 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
         }
 
         long kept = writer.Mark;
-        long size = ExtraReplies.MovesAlways ? kept + bytes : Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, OwnBytes));
-        byte* memory = _extra.TryGrow(writer.Start, kept, size);
+        // Twice what there is, or a little more than what is wanted: one large value takes no memory for a second one.
+        long size = ExtraReplies.MovesAlways ? kept + bytes
+            : Math.Max(Math.Min(kept + Math.Max(kept, bytes) + OwnBytes, most), Math.Max(kept + bytes, OwnBytes));
+        byte* memory = _extra.TryGrow(writer.Start, kept, ref size);
         if (memory == null)
-            memory = _extra.TryGrow(writer.Start, kept, size = kept + bytes);
+        {
+            size = kept + bytes;
+            memory = _extra.TryGrow(writer.Start, kept, ref size);
+        }
+
         if (memory == null && client is null)
             throw new InsufficientMemoryException(); // no command is running that would have to come to its end
         if (memory == null)
@@ -156,10 +162,11 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
             return start;
         }
 
-        start = _extra.TryGrow(null, 0, OwnBytes);
+        long size = OwnBytes;
+        start = _extra.TryGrow(null, 0, ref size);
         if (start == null)
             throw new InsufficientMemoryException();
-        worker.Out.Limit = start + OwnBytes;
+        worker.Out.Limit = start + size;
         _reserve = null;
         return start;
     }

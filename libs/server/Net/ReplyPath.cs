@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Tsavorite;
 
 namespace Garnet.Server.Net;
 
@@ -27,6 +28,7 @@ internal sealed unsafe class ReplyPath : IDisposable
         Memory = new ReplyMemory(worker, SlowReaders, LookAfterwards);
         Sender = new ReplySender(worker, this, transport, carry);
         Held = new HeldReplies(worker, Sender);
+        InPlace = new ValueInPlace(worker, this);
         worker.Out = new RespWriter(Memory);
         Memory.Reset(worker.Out);
     }
@@ -45,6 +47,9 @@ internal sealed unsafe class ReplyPath : IDisposable
 
     /// <summary>Limits on unsent replies.</summary>
     internal SlowReaders SlowReaders { get; }
+
+    /// <summary>A long value that is a reply.</summary>
+    internal ValueInPlace InPlace { get; }
 
     /// <summary>Replies and commands that wait for the log.</summary>
     internal HeldReplies Held { get; }
@@ -200,6 +205,20 @@ internal sealed unsafe class ReplyPath : IDisposable
         _worker.Out.Position = client.SegmentStart = Memory.GoOn(start, before);
         _worker.Out.StartAt(_worker.Out.Position);
         client.SegmentEnd = null;
+    }
+
+    /// <summary>Behind the running command: sends a reply that is a value in the store, with those before it; its bytes, 0 if it is none.</summary>
+    internal long SendInPlace(Connection client)
+    {
+        if (!InPlace.TryTake(out PinnedValue value))
+            return 0;
+        long bytes = _worker.Out.ReplyBytes + value.Length + ReplySender.LineEnd.Length;
+        byte* start = client.SegmentStart;
+        client.SegmentEnd = _worker.Out.Position;
+        Sender.SendSegment(client, value);
+        _worker.Out.Position = client.SegmentStart = start;
+        _worker.Out.StartAt(start);
+        return bytes;
     }
 
     /// <summary>Behind the running command: its reply is made right, and what others sent its client stands behind it. True if all of it is to be sent now.</summary>

@@ -1,11 +1,15 @@
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Tsavorite;
 
 namespace Garnet.Server.Net;
 
 /// <summary>From replies to the socket: what it does not take, or what may not leave yet, waits in the connection's own memory.</summary>
 internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITransport transport, Action<Connection> carry)
 {
+    /// <summary>What stands behind a value.</summary>
+    internal static ReadOnlySpan<byte> LineEnd => "\r\n"u8;
+
     /// <summary>Sends what the round has for these, replies and then messages, and closes those that are to go.</summary>
     internal void SendAll(List<Connection> clients)
     {
@@ -63,13 +67,70 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
             count -= sent;
         }
 
-        if (replies.SlowReaders.IsOver(client, count))
+        if (IsTooMuch(client, count))
+            return;
+        replies.Memory.Leave(client, from, count);
+        Wait(client);
+    }
+
+    /// <summary>
+    /// Sends the client's replies of the round, the last of which a value ends that lies in the store, and goes on there with the next. It is let go here, or by the
+    /// client's queue.
+    /// </summary>
+    internal void SendSegment(Connection client, PinnedValue value)
+    {
+        byte* from = client.SegmentStart;
+        int count = checked((int)(client.SegmentEnd - from)), sent = 0; // no longer than SlowReaders.ReplyBytesMax, with the value
+        client.SegmentStart = client.SegmentEnd = null;
+        if (client.Closed | client.Muted)
         {
-            replies.SlowReaders.Close(client, count);
+            value.Release();
             return;
         }
 
-        replies.Memory.Leave(client, from, count);
+        int total = count + value.Length + LineEnd.Length;
+        client.BytesOut += total;
+        worker.Figures.BytesOut += total;
+        fixed (byte* end = LineEnd)
+        {
+            if (replies.Held.Holds(client))
+            {
+                replies.Held.Hold(client);
+            }
+            else if (client.Out.Count == 0)
+            {
+                sent = transport.Send(client, [new(from, count), new(value.Bytes, value.Length), new(end, LineEnd.Length)]);
+                if (sent == ITransport.Broken)
+                    worker.Close(client);
+                sent = Math.Max(sent, 0);
+            }
+
+            if (sent == total || client.Closed || IsTooMuch(client, total - sent))
+            {
+                value.Release();
+                return;
+            }
+
+            int ofValue = Math.Clamp(sent - count, 0, value.Length), ofEnd = Math.Max(sent - count - value.Length, 0);
+            client.Out.Append(from + sent, Math.Max(count - sent, 0));
+            client.Out.Append(value, ofValue);
+            client.Out.Append(end + ofEnd, LineEnd.Length - ofEnd);
+        }
+
+        Wait(client);
+    }
+
+    private bool IsTooMuch(Connection client, int count)
+    {
+        bool isOver = replies.SlowReaders.IsOver(client, count);
+        if (isOver)
+            replies.SlowReaders.Close(client, count);
+        return isOver;
+    }
+
+    // For its socket, unless it waits for the log.
+    private void Wait(Connection client)
+    {
         if (client.Held)
             return;
         client.WriteBlocked = true;
@@ -95,10 +156,10 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
             return;
         }
 
-        int waiting = client.Out.Count;
-        if (waiting > 0)
+        while (client.Out.Count > 0)
         {
-            int sent = transport.Send(client, client.Out.Head, waiting);
+            byte* front = client.Out.Front(out int waiting);
+            int sent = transport.Send(client, front, waiting);
             if (sent == ITransport.Broken)
             {
                 worker.Close(client);
@@ -106,13 +167,12 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
             }
 
             client.Out.Drop(Math.Max(sent, 0));
-            if (client.Out.Count > 0)
-            {
-                if (client.Stalled && client.Out.Count < worker.Server.ClientLimits.StallBytes / 2)
-                    Unstall(client);
-                replies.Watch(client);
-                return;
-            }
+            if (sent == waiting)
+                continue;
+            if (client.Stalled && client.Out.Count < worker.Server.ClientLimits.StallBytes / 2)
+                Unstall(client);
+            replies.Watch(client);
+            return;
         }
 
         client.WriteBlocked = false;

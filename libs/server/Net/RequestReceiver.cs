@@ -263,7 +263,15 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         {
             _batch.IsBig = true;
             _batch.Add(client, big.Start, big.CommandEnd, _parser);
+            client.RunningBig = big;
             runner.Run();
+            client.RunningBig = null;
+        }
+
+        if (client.Big == big)
+        {
+            Carry(client); // it is to run again
+            return;
         }
 
         if (!client.Closed && big.End > big.CommandEnd)

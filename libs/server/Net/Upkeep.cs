@@ -1,3 +1,4 @@
+using Garnet.Common.Bytes;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -21,5 +22,7 @@ internal sealed class Upkeep(Executor worker, SlowReaders slowReaders)
         }
 
         slowReaders.CloseOverdue();
+        if (LargeBlocks.KeptBytes > 0)
+            LargeBlocks.FreeIdle(now);
     }
 }

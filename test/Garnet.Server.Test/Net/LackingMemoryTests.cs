@@ -19,7 +19,7 @@ public sealed class LackingMemoryTests
     // What makes the key, what asks for more than there is, what it is answered, and what is there after it.
     private static IEnumerable<TestCaseData> Cases()
     {
-        yield return Case("a string is read", ["SET", "k", Large], ["GET", "k"], NoRoom, ["STRLEN", "k"], Large.Length);
+        yield return Case("a string is read", ["SET", "k", Large], ["GETEX", "k"], NoRoom, ["STRLEN", "k"], Large.Length);
         yield return Case("a part of a string is read", ["SET", "k", Large], ["GETRANGE", "k", "1", "-1"], NoRoom, ["STRLEN", "k"], Large.Length);
         yield return Case("a string is replaced and told", ["SET", "k", Large], ["SET", "k", "new", "GET"], NoRoom, ["STRLEN", "k"], Large.Length);
         yield return Case("a string is taken", ["SET", "k", Large], ["GETDEL", "k"], NoRoom, ["STRLEN", "k"], Large.Length);

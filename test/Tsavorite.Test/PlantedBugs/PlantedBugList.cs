@@ -35,6 +35,7 @@ internal static class PlantedBugList
         new(PlantedFault.CountBeforeSwitch, static () => new ListeningTests().A_change_is_told_to_who_listens_while_another_begins_and_ends(false)),
         new(PlantedFault.DemoteUnseen, static () => Interleave("Demote", "PutInPlace", StageKind.Warm)),
         new(PlantedFault.BeginUnsaid, static () => new TurnTests().What_a_batch_has_looked_up_is_true_to_its_end(flushes: false)),
+        new(PlantedFault.WriteIntoPinned, static () => new PinnedValueTests().Its_bytes_stay_whatever_becomes_of_the_key(PinnedValueTests.KeyFate.Overwritten)),
     ];
 
     // Without a fault every detecting test passes in the same surroundings.

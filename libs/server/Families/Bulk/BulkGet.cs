@@ -43,22 +43,50 @@ internal readonly unsafe struct BulkGet : ICommand
         var look = new PartLook(in terms);
         if (!TryLook(ref call, ref look, call.Client.Begun is not null, out failed))
             return wait.Drop(failed);
+        KeyRef key = call.Key;
+        if (PinnedValue.TryTake(call.Session, in key, out PinnedValue value))
+            return BeginInPlace(ref call, wait, session, value, in terms, room);
         // bulk.C2: what is copied is the value at one moment; if it has grown since it was measured, it is measured anew.
         while (wait.TryTake(ref call, session, look.Count, Apart, out StagedBytes staged, out failed))
         {
             look.CopyTo(staged.Bytes, staged.Length);
             if (!TryCopy(ref call, ref look, in terms, staged, out failed))
                 return wait.Drop(failed);
-            if (!look.IsCopied)
-                continue;
-            (wait.Total, wait.Version, wait.LastSeen) = (look.Total, look.Version, call.Session.LastSeen);
-            var transfer = new BulkTransfer(session, staged, 0, staged.Length);
-            Reply reply = wait.PutOffFor(ref call, transfer);
-            transfer.BeginWrite([room with { Length = (ulong)staged.Length }], look.Version is null ? terms.Version : null, wait.Wake);
-            return reply;
+            if (look.IsCopied)
+                return Send(ref call, wait, session, staged, (look.Total, look.Version, terms.Version), room);
         }
 
         return failed;
+    }
+
+    // bulk.C2: a long value is sent from where it lies, as it is at this moment.
+    private static Reply BeginInPlace(ref Call call, BulkWait wait, BulkSession session, PinnedValue value, in GetTerms terms, RemoteRange room)
+    {
+        long from = Math.Min(terms.From, value.Length);
+        int count = (int)Math.Min(terms.Length ?? terms.Capacity, value.Length - from);
+        if (!wait.TryShare(ref call, session, count, out Reply failed))
+        {
+            value.Release();
+            return failed;
+        }
+
+        var staged = new StagedBytes(session, value, (int)from, count);
+        ulong? version = count == value.Length ? null : ValueDigest.Of(new ReadOnlySpan<byte>(value.Bytes, value.Length));
+        if (version is null || terms.Version is null || version == terms.Version)
+            return Send(ref call, wait, session, staged, (value.Length, version, terms.Version), room);
+        staged.Release();
+        return wait.Drop(BulkCommands.FailVersion(ref call));
+    }
+
+    // The version of the whole is known where a part of it is sent; else the transfer finds it.
+    private static Reply Send(
+        ref Call call, BulkWait wait, BulkSession session, StagedBytes staged, (long Total, ulong? Version, ulong? Wanted) whole, RemoteRange room)
+    {
+        (wait.Total, wait.Version, wait.LastSeen) = (whole.Total, whole.Version, call.Session.LastSeen);
+        var transfer = new BulkTransfer(session, staged, 0, staged.Length);
+        Reply reply = wait.PutOffFor(ref call, transfer);
+        transfer.BeginWrite([room with { Length = (ulong)staged.Length }], whole.Version is null ? whole.Wanted : null, wait.Wake);
+        return reply;
     }
 
     // The memory is free again unless the part was copied there, whatever comes of the look: it may be put off, for the tier.

@@ -43,15 +43,8 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
     internal bool TryTake(ref Call call, BulkSession session, int bytes, MemoryFor stage, out StagedBytes staged, out Reply reply)
     {
         staged = null!;
-        reply = Reply.Sent;
-        bool mayWait = call.NowMs < DeadlineMs;
-        _asked = session;
-        if (!session.TryTake(bytes, mayWait ? Wake : null))
-        {
-            reply = mayWait ? PutOff() : Drop(call.FailBytes("BULKBUSY too much is on its way: try again"u8));
+        if (!TryShare(ref call, session, bytes, out reply))
             return false;
-        }
-
         StagedBytes? found = null;
         try
         {
@@ -74,6 +67,18 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
         }
 
         reply = Drop(call.Fail(Fault.OutOfMemory));
+        return false;
+    }
+
+    /// <summary>A share of the budget for so many bytes; false if there is none, with what is to be answered now.</summary>
+    internal bool TryShare(ref Call call, BulkSession session, int bytes, out Reply reply)
+    {
+        reply = Reply.Sent;
+        bool mayWait = call.NowMs < DeadlineMs;
+        _asked = session;
+        if (session.TryTake(bytes, mayWait ? Wake : null))
+            return true;
+        reply = mayWait ? PutOff() : Drop(call.FailBytes("BULKBUSY too much is on its way: try again"u8));
         return false;
     }
 

@@ -42,7 +42,7 @@ internal static unsafe class StringCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
         new(name, arity, flags, keys with { Usage = usage }) { Group = "string", Syntax = syntax, Summary = summary };
 
-    /// <summary>Replies the string under the key, nil if there is none. Asked again with more room, that is no second read of the key.</summary>
+    /// <summary>Replies the string under the key, nil if there is none; a long one is sent from where it lies, where it can be. Asked again with more room, that is no second read of the key.</summary>
     internal static Reply ReplyValue(ref Call call, in KeyRef key)
     {
         for (bool isAgain = false; ; isAgain = true)
@@ -58,6 +58,8 @@ internal static unsafe class StringCommands
                 return Reply.Sent;
             }
 
+            if (!isAgain && call.MayPark && call.Worker.TryReplyInPlace(call.Client, in key))
+                return Reply.Sent;
             call.Out.Room(copy.Length + 64);
         }
     }

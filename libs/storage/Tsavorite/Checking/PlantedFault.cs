@@ -56,4 +56,6 @@ internal enum PlantedFault
     DemoteUnseen,
     /// <summary>A batch looks whether somebody has the turn alone before it says that it begins.</summary>
     BeginUnsaid,
+    /// <summary>A long value is overwritten where it lies although somebody looks at it without a lock.</summary>
+    WriteIntoPinned,
 }

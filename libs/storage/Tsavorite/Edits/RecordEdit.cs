@@ -117,7 +117,7 @@ public unsafe ref struct RecordEdit
     {
         Refresh();
         _core.SaveFirst(_partition, _bucket, _record);
-        if (valueBytes == Record.ValueBytes(_record) && Owner == Record.Owner(_record) && !RecordSpace.IsDraining(_core.Shape, _partition, _record))
+        if (valueBytes == Record.ValueBytes(_record) && Owner == Record.Owner(_record) && !_core.Records.MustMove(_partition, _record))
         {
             Tsavorite.Bucket.BeginWrite(_bucket);
             return Record.Value(_record);

@@ -4,22 +4,24 @@ namespace Tsavorite;
 
 /// <summary>
 /// Runs of 4 KiB pages for records too large for a segment. A freed run waits, still backed and still in the account,
-/// for the mover: giving memory back is a call to the system, and the writer that frees holds a partition lock (store.U5).
-/// A run of just that size is used again before. Runs given back are listed by size; neighbours are joined only when
+/// to be used again: memory that is new costs a page fault every 4 KiB, which is three times what it costs to receive those bytes. What has waited
+/// for a second or two without being wanted goes back to the system, by the mover, as do all where memory is short: that is a call to the
+/// system, and the writer that frees holds a partition lock (store.U5). Runs given back are listed by size; neighbours are joined only when
 /// no list has a run left (rare: address space is several times the limit).
 /// </summary>
 internal sealed unsafe class ExtentPool
 {
     private const int Classes = 96, LookMax = 16;
-    private const long WaitingMax = 4 << 20;
+    private const long WaitingMin = 4 << 20, WaitingMax = 1 << 30; // bytes that may wait: a 64th of the limit, within these
+    private const int WaitingPart = 64, IdleMs = 1000, Leaving = 2;
     private readonly Arena _arena;
     private readonly Extent* _extents;
     private readonly long _start;
     private readonly uint _pagesMax;
     private readonly uint[] _free = new uint[Classes];
     private int _gate;
-    private uint _fresh = 1, _waiting;
-    private long _waitingBytes, _asideBytes;
+    private uint _fresh = 1, _waiting, _oldest; // those that wait, the one freed last first
+    private long _waitingBytes, _asideBytes, _leastWaiting, _lookedMs; // the least that waited since the last look for what is idle
 
     public ExtentPool(Arena arena)
     {
@@ -98,19 +100,54 @@ internal sealed unsafe class ExtentPool
         SpinLatch.Exit(ref _gate);
     }
 
-    /// <summary>Frees a run; its memory stays for the mover to return.</summary>
+    /// <summary>Frees a run; its memory stays for the mover to return, behind the last of its pins.</summary>
     public void Give(uint page, bool isAside = false)
     {
         SpinLatch.Enter(ref _gate);
+        Extent* extent = _extents + page;
+        long bytes = (long)extent->Pages * Arena.PageBytes;
         if (isAside)
-            _asideBytes -= (long)_extents[page].Pages * Arena.PageBytes;
-        _extents[page].Next = _waiting;
-        _waiting = page;
-        _waitingBytes += (long)_extents[page].Pages * Arena.PageBytes;
-        bool many = _waitingBytes > WaitingMax;
+            _asideBytes -= bytes;
+        if (extent->Pins == 0)
+        {
+            Wait(page);
+        }
+        else
+        {
+            extent->Taken = Leaving;
+            _asideBytes += bytes;
+        }
+        bool many = _waitingBytes > MayWait;
         SpinLatch.Exit(ref _gate);
         if (many) _arena.WakeMovers();
     }
+
+    /// <summary>store.P1: for whoever has the lock of the record's partition.</summary>
+    public void Pin(uint page)
+    {
+        SpinLatch.Enter(ref _gate);
+        _extents[page].Pins++;
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>Takes a pin back; from any thread.</summary>
+    public void Unpin(uint page)
+    {
+        SpinLatch.Enter(ref _gate);
+        Extent* extent = _extents + page;
+        extent->Pins--;
+        Garnet.Common.Faults.Check.That(extent->Pins >= 0, "store.P1 what is let go was pinned");
+        if (extent->Pins == 0 && extent->Taken == Leaving)
+        {
+            extent->Taken = 1;
+            _asideBytes -= (long)extent->Pages * Arena.PageBytes;
+            Wait(page);
+        }
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>True if somebody looks at what it holds; for whoever has the lock of the record's partition, without which nobody begins to.</summary>
+    public bool IsPinned(uint page) => Volatile.Read(ref _extents[page].Pins) != 0;
 
     /// <summary>
     /// Returns the memory of some freed runs to the system; false if none waits. Under a partition lock only when no
@@ -119,24 +156,49 @@ internal sealed unsafe class ExtentPool
     public bool Return(int runs)
     {
         bool any = false;
-        for (int i = 0; i < runs; i++)
+        while (runs-- > 0 && ReturnOldest() != 0) any = true;
+        return any;
+    }
+
+    /// <summary>Returns what has not been wanted for a second or two, and what waits beyond the most that may; true if there was any.</summary>
+    public bool ReturnIdle(long nowMs)
+    {
+        SpinLatch.Enter(ref _gate);
+        long excess = _waitingBytes - MayWait;
+        if (nowMs - _lookedMs is >= IdleMs or < 0)
         {
-            SpinLatch.Enter(ref _gate);
-            uint page = _waiting;
-            if (page != 0) _waiting = _extents[page].Next;
-            SpinLatch.Exit(ref _gate);
-            if (page == 0) return any;
-            long bytes = (long)_extents[page].Pages * Arena.PageBytes;
-            _arena.Release((long)Offset(page), bytes);
-            SpinLatch.Enter(ref _gate);
-            _extents[page].Taken = 0;
-            Push(page);
-            _waitingBytes -= bytes;
-            _arena.Give(bytes);
-            SpinLatch.Exit(ref _gate);
+            excess = Math.Max(excess, _leastWaiting);
+            _lookedMs = nowMs;
+            _leastWaiting = _waitingBytes - Math.Max(excess, 0);
+        }
+        SpinLatch.Exit(ref _gate);
+        bool any = false;
+        while (excess > 0 && ReturnOldest() is > 0 and var bytes)
+        {
+            excess -= bytes;
             any = true;
         }
         return any;
+    }
+
+    // Bytes of the run that went back; 0 if none waits.
+    private long ReturnOldest()
+    {
+        SpinLatch.Enter(ref _gate);
+        uint page = _oldest;
+        if (page != 0) EndWait(page);
+        SpinLatch.Exit(ref _gate);
+        if (page == 0) return 0;
+        long bytes = (long)_extents[page].Pages * Arena.PageBytes;
+        _arena.Release((long)Offset(page), bytes);
+        SpinLatch.Enter(ref _gate);
+        _extents[page].Taken = 0;
+        Push(page);
+        _waitingBytes -= bytes;
+        _leastWaiting = Math.Min(_leastWaiting, _waitingBytes);
+        _arena.Give(bytes);
+        SpinLatch.Exit(ref _gate);
+        return bytes;
     }
 
     /// <summary>Bytes in the account that are no record's, of freed runs and of what is set aside, and the account, at one moment.</summary>
@@ -149,22 +211,63 @@ internal sealed unsafe class ExtentPool
         return waiting;
     }
 
-    // The run freed last, if it has the right size: a value overwritten again and again needs no fresh memory.
+    private long MayWait => Math.Clamp(_arena.Ceiling / WaitingPart, WaitingMin, WaitingMax);
+
+    // A run that was freed lately and has the right size, or the front of a larger one: what is overwritten again and again needs no fresh memory.
     private uint Reuse(int pages, bool isAside)
     {
         SpinLatch.Enter(ref _gate);
-        uint page = _waiting;
-        if (page != 0 && _extents[page].Pages == pages)
+        uint page = FindWaiting(pages);
+        if (page != 0)
         {
-            _waiting = _extents[page].Next;
-            _waitingBytes -= (long)pages * Arena.PageBytes;
+            int rest = _extents[page].Pages - pages;
+            EndWait(page);
+            if (rest > 0)
+            {
+                _extents[page + (uint)pages] = new Extent { Pages = rest, Taken = 1 };
+                Wait(page + (uint)pages);
+            }
+            _waitingBytes -= (long)(pages + rest) * Arena.PageBytes;
+            _leastWaiting = Math.Min(_leastWaiting, _waitingBytes);
             if (isAside)
                 _asideBytes += (long)pages * Arena.PageBytes;
             _extents[page] = new Extent { Pages = pages, Taken = 1 };
         }
-        else page = 0;
         SpinLatch.Exit(ref _gate);
         return page;
+    }
+
+    private uint FindWaiting(int pages)
+    {
+        uint larger = 0, page = _waiting;
+        for (int looked = 0; page != 0 && looked < LookMax; looked++)
+        {
+            int has = _extents[page].Pages;
+            if (has == pages) return page;
+            if (larger == 0 && has > pages && has / 2 <= pages) larger = page;
+            page = _extents[page].Next;
+        }
+        return larger;
+    }
+
+    // Counted from here on; whoever ends the wait takes it out of the count once it is somebody else's.
+    private void Wait(uint page)
+    {
+        Extent* extent = _extents + page;
+        (extent->Next, extent->Previous) = (_waiting, 0);
+        if (_waiting != 0) _extents[_waiting].Previous = page;
+        else _oldest = page;
+        _waiting = page;
+        _waitingBytes += (long)extent->Pages * Arena.PageBytes;
+    }
+
+    private void EndWait(uint page)
+    {
+        (uint newer, uint older) = (_extents[page].Previous, _extents[page].Next);
+        if (newer != 0) _extents[newer].Next = older;
+        else _waiting = older;
+        if (older != 0) _extents[older].Previous = newer;
+        else _oldest = newer;
     }
 
     // Four classes per doubling; a run is listed under the largest class it fills.

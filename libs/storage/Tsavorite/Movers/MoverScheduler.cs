@@ -10,7 +10,7 @@ namespace Tsavorite;
 internal sealed unsafe class MoverScheduler : IDisposable
 {
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
-        RunsPerRound = 256, HoldsPerRound = 4096, HoldsPressed = 64;
+        HoldsPerRound = 4096, HoldsPressed = 64;
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
     private enum Relief
@@ -103,7 +103,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private bool StepLocked(long nowMs)
     {
         bool more = Reclaim();
-        bool worked = _core.Records.ReturnExtents(RunsPerRound);
+        bool worked = _core.Records.ReturnIdleExtents(nowMs);
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;

@@ -86,6 +86,17 @@ internal sealed unsafe class RecordSpace
             && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
     }
 
+    /// <summary>True if what the record holds may not change where it lies: it is being drained (store.U13), or somebody looks at it without a lock (store.P1).</summary>
+    public bool MustMove(Partition* partition, byte* record) => (Record.Flags(record) & Record.ExtentFlag) != 0
+        ? _extents.IsPinned(ExtentOf(record)) && !StoreTestHooks.Has(PlantedFault.WriteIntoPinned)
+        : IsDraining(_shape, partition, record);
+
+    /// <summary>store.P1</summary>
+    public void Pin(uint page) => _extents.Pin(page);
+
+    /// <summary>Takes a pin back; from any thread.</summary>
+    public void Unpin(uint page) => _extents.Unpin(page);
+
     /// <summary>The record's expiry changed in place.</summary>
     public void NoteExpiry(Partition* partition, byte* record, long expireAtMs)
     {
@@ -175,6 +186,9 @@ internal sealed unsafe class RecordSpace
 
     /// <summary>Returns the memory of some freed extents; false if none waits.</summary>
     public bool ReturnExtents(int runs) => _extents.Return(runs);
+
+    /// <summary>Returns the memory of freed extents that nobody has wanted for a while; true if there was any.</summary>
+    public bool ReturnIdleExtents(long nowMs) => _extents.ReturnIdle(nowMs);
 
     /// <summary>Bytes of freed extents still in the account, and the account.</summary>
     public long WaitingBytes(out long used) => _extents.WaitingBytes(out used);

@@ -1,0 +1,48 @@
+using Garnet.Common.Linux;
+using Garnet.Common.Resp;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// A long value that is the whole reply of the command that runs: it is not copied among the replies but leaves from where it lies in the store, pinned (store.P1),
+/// behind what stands before it. What was noted is void once the reply has been taken back.
+/// </summary>
+internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies)
+{
+    private PinnedValue _value;
+    private long _takenBack;
+
+    /// <summary>Begins the reply, if the value of the key is long and the reply may leave as soon as the command is over; false: it is to be copied.</summary>
+    internal bool TryReply(Connection client, in KeyRef key)
+    {
+        if (client != worker.Running || worker.IsForScript || client.Out.HasValue || _value.Exists
+            || !PinnedValue.TryTake(worker.Session, in key, out PinnedValue value))
+            return false;
+        bool isPlain = !worker.Server.Monitoring.MeasuresReplies && worker.Out.Mark + value.Length + RespWriter.Slack <= replies.BytesMax(client);
+        if (!isPlain)
+        {
+            value.Release();
+            return false;
+        }
+
+        worker.Out.Position = RespWriter.BulkHeader(worker.Out.Room(RespWriter.Slack), value.Length);
+        (_value, _takenBack) = (value, worker.Out.TakenBack);
+        replies.LookAfterwards();
+        return true;
+    }
+
+    /// <summary>Behind the command: true if a value stands at the end of the client's replies, which is the caller's to send.</summary>
+    internal bool TryTake(out PinnedValue value)
+    {
+        (value, _value) = (_value, default);
+        if (!value.Exists)
+            return false;
+        if (_takenBack == worker.Out.TakenBack)
+            return true;
+        value.Release();
+        return false;
+    }
+}
