@@ -17,7 +17,8 @@ public static unsafe class LargeBlocks
 
     private static readonly Lock s_gate = new();
     private static readonly List<(nint Start, long Bytes)> s_kept = new(BlocksMax); // the one given back last stands last
-    private static readonly long s_keptBytesMax = Math.Clamp(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / KeptPart, KeptBytesMin, KeptBytesMost);
+    private static readonly long s_keptBytesMax =
+        Math.Clamp(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / KeptPart, KeptBytesMin, KeptBytesMost);
     private static long s_keptBytes, s_leastBytes, s_lookedMs; // the least that was kept since the last look for what is idle
 
     /// <summary>Bytes of blocks that are nobody's now.</summary>

@@ -124,6 +124,9 @@ internal sealed unsafe class Connection
         + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0) + (Tracking?.MemoryBytes ?? 0)
         + (Tls is null ? 0 : TlsSession.MemoryBytes);
 
+    /// <summary>True if its socket has not taken all of its replies.</summary>
+    internal bool HasUnsent => Out.Count > 0;
+
     /// <summary>True if nothing that it sent, or is to be sent, is still on its way.</summary>
     internal bool IsQuiet => Out.Count + Pending.Count + Pushes.Count == 0 && Big is null && Subscriptions is not { Count: > 0 };
 

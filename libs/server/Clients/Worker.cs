@@ -24,6 +24,7 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     internal StoreSession Session { get; } = core.Store.OpenSession(wake);
     internal long NowMs { get; private protected set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
     internal RespWriter Out { get; set; } = null!; // from the first moment on: there is no worker without replies
+    internal IValueReplies Values { get; set; } = null!; // as Out
     internal ReactorFigures Figures { get; } = new(commands);
 
     /// <summary>The client whose command runs.</summary>
@@ -116,11 +117,6 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
 
     /// <summary>True, and the reply is an error now, if the reply of the command that has just run was longer than its client may get (net.R9).</summary>
     internal abstract bool ReplacesLongReply(Connection client);
-
-    /// <summary>
-    /// Begins a reply that is the key's value, to be sent from where that lies in the store once the command is over, which says no more; false: it is to be copied.
-    /// </summary>
-    internal abstract bool TryReplyInPlace(Connection client, in KeyRef key);
 
     /// <summary>A script could not begin because another one has run for too long: nothing else of the batch runs either.</summary>
     internal abstract void GiveUpBatch();

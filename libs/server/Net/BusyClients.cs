@@ -66,7 +66,7 @@ internal sealed unsafe class BusyClients(Executor worker, BatchRunner runner, Re
         byte[] bytes = _reply!.Take();
         fixed (byte* reply = bytes)
             replies.Sender.SendBytes(client, reply, bytes.Length);
-        if (client.CloseAfterReply && client.Out.Count == 0)
+        if (client.CloseAfterReply && !client.HasUnsent)
             worker.Close(client);
     }
 

@@ -178,9 +178,6 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     internal override bool ReplacesLongReply(Connection client) => _replies.ReplacesLong(client);
 
     /// <inheritdoc/>
-    internal override bool TryReplyInPlace(Connection client, in KeyRef key) => _replies.InPlace.TryReply(client, in key);
-
-    /// <inheritdoc/>
     internal override void Push(Connection client, ReadOnlySpan<byte> message) => _replies.Push(client, message);
 
     /// <inheritdoc/>

@@ -15,6 +15,7 @@ internal sealed unsafe class ReplyPath : IDisposable
     private readonly Executor _worker;
     private readonly ITransport _transport;
     private readonly List<Connection> _touched = [];
+    private readonly ValueInPlace _inPlace;
     private long _round = 1;
 
     /// <param name="worker">Whose replies they are.</param>
@@ -28,7 +29,7 @@ internal sealed unsafe class ReplyPath : IDisposable
         Memory = new ReplyMemory(worker, SlowReaders, LookAfterwards);
         Sender = new ReplySender(worker, this, transport, carry);
         Held = new HeldReplies(worker, Sender);
-        InPlace = new ValueInPlace(worker, this);
+        worker.Values = _inPlace = new ValueInPlace(worker, this);
         worker.Out = new RespWriter(Memory);
         Memory.Reset(worker.Out);
     }
@@ -47,9 +48,6 @@ internal sealed unsafe class ReplyPath : IDisposable
 
     /// <summary>Limits on unsent replies.</summary>
     internal SlowReaders SlowReaders { get; }
-
-    /// <summary>A long value that is a reply.</summary>
-    internal ValueInPlace InPlace { get; }
 
     /// <summary>Replies and commands that wait for the log.</summary>
     internal HeldReplies Held { get; }
@@ -210,9 +208,10 @@ internal sealed unsafe class ReplyPath : IDisposable
     /// <summary>Behind the running command: sends a reply that is a value in the store, with those before it; its bytes, 0 if it is none.</summary>
     internal long SendInPlace(Connection client)
     {
-        if (!InPlace.TryTake(out PinnedValue value))
+        if (!_inPlace.TryTake(out PinnedValue value))
             return 0;
-        long bytes = _worker.Out.ReplyBytes + value.Length + ReplySender.LineEnd.Length;
+        long bytes = _worker.Out.ReplyBytes + value.Length;
+        bytes += ReplySender.LineEnd.Length;
         byte* start = client.SegmentStart;
         client.SegmentEnd = _worker.Out.Position;
         Sender.SendSegment(client, value);

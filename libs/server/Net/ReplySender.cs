@@ -88,7 +88,7 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
             return;
         }
 
-        int total = count + value.Length + LineEnd.Length;
+        int total = checked(count + value.Length + LineEnd.Length);
         client.BytesOut += total;
         worker.Figures.BytesOut += total;
         fixed (byte* end = LineEnd)

@@ -10,18 +10,19 @@ namespace Garnet.Server.Net;
 /// A long value that is the whole reply of the command that runs: it is not copied among the replies but leaves from where it lies in the store, pinned (store.P1),
 /// behind what stands before it. What was noted is void once the reply has been taken back.
 /// </summary>
-internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies)
+internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies) : IValueReplies
 {
     private PinnedValue _value;
     private long _takenBack;
 
-    /// <summary>Begins the reply, if the value of the key is long and the reply may leave as soon as the command is over; false: it is to be copied.</summary>
-    internal bool TryReply(Connection client, in KeyRef key)
+    /// <inheritdoc/>
+    public bool TryReply(Connection client, in KeyRef key)
     {
         if (client != worker.Running || worker.IsForScript || client.Out.HasValue || _value.Exists
             || !PinnedValue.TryTake(worker.Session, in key, out PinnedValue value))
             return false;
-        bool isPlain = !worker.Server.Monitoring.MeasuresReplies && worker.Out.Mark + value.Length + RespWriter.Slack <= replies.BytesMax(client);
+        bool isPlain = !worker.Server.Monitoring.MeasuresReplies
+            && worker.Out.Mark + value.Length + RespWriter.Slack <= replies.BytesMax(client);
         if (!isPlain)
         {
             value.Release();

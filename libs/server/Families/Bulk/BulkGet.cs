@@ -60,7 +60,8 @@ internal readonly unsafe struct BulkGet : ICommand
     }
 
     // bulk.C2: a long value is sent from where it lies, as it is at this moment.
-    private static Reply BeginInPlace(ref Call call, BulkWait wait, BulkSession session, PinnedValue value, in GetTerms terms, RemoteRange room)
+    private static Reply BeginInPlace(
+        ref Call call, BulkWait wait, BulkSession session, PinnedValue value, in GetTerms terms, RemoteRange room)
     {
         long from = Math.Min(terms.From, value.Length);
         int count = (int)Math.Min(terms.Length ?? terms.Capacity, value.Length - from);
@@ -80,7 +81,8 @@ internal readonly unsafe struct BulkGet : ICommand
 
     // The version of the whole is known where a part of it is sent; else the transfer finds it.
     private static Reply Send(
-        ref Call call, BulkWait wait, BulkSession session, StagedBytes staged, (long Total, ulong? Version, ulong? Wanted) whole, RemoteRange room)
+        ref Call call, BulkWait wait, BulkSession session, StagedBytes staged, (long Total, ulong? Version, ulong? Wanted) whole,
+        RemoteRange room)
     {
         (wait.Total, wait.Version, wait.LastSeen) = (whole.Total, whole.Version, call.Session.LastSeen);
         var transfer = new BulkTransfer(session, staged, 0, staged.Length);

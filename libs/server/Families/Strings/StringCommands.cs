@@ -58,7 +58,7 @@ internal static unsafe class StringCommands
                 return Reply.Sent;
             }
 
-            if (!isAgain && call.MayPark && call.Worker.TryReplyInPlace(call.Client, in key))
+            if (!isAgain && call.MayPark && call.Worker.Values.TryReply(call.Client, in key))
                 return Reply.Sent;
             call.Out.Room(copy.Length + 64);
         }

@@ -156,7 +156,8 @@ internal sealed unsafe class ExtentPool
     public bool Return(int runs)
     {
         bool any = false;
-        while (runs-- > 0 && ReturnOldest() != 0) any = true;
+        while (runs-- > 0 && ReturnOldest() != 0)
+            any = true;
         return any;
     }
 
@@ -186,9 +187,11 @@ internal sealed unsafe class ExtentPool
     {
         SpinLatch.Enter(ref _gate);
         uint page = _oldest;
-        if (page != 0) EndWait(page);
+        if (page != 0)
+            EndWait(page);
         SpinLatch.Exit(ref _gate);
-        if (page == 0) return 0;
+        if (page == 0)
+            return 0;
         long bytes = (long)_extents[page].Pages * Arena.PageBytes;
         _arena.Release((long)Offset(page), bytes);
         SpinLatch.Enter(ref _gate);
@@ -243,8 +246,10 @@ internal sealed unsafe class ExtentPool
         for (int looked = 0; page != 0 && looked < LookMax; looked++)
         {
             int has = _extents[page].Pages;
-            if (has == pages) return page;
-            if (larger == 0 && has > pages && has / 2 <= pages) larger = page;
+            if (has == pages)
+                return page;
+            if (larger == 0 && has > pages && has / 2 <= pages)
+                larger = page;
             page = _extents[page].Next;
         }
         return larger;
@@ -255,8 +260,10 @@ internal sealed unsafe class ExtentPool
     {
         Extent* extent = _extents + page;
         (extent->Next, extent->Previous) = (_waiting, 0);
-        if (_waiting != 0) _extents[_waiting].Previous = page;
-        else _oldest = page;
+        if (_waiting != 0)
+            _extents[_waiting].Previous = page;
+        else
+            _oldest = page;
         _waiting = page;
         _waitingBytes += (long)extent->Pages * Arena.PageBytes;
     }
@@ -264,10 +271,14 @@ internal sealed unsafe class ExtentPool
     private void EndWait(uint page)
     {
         (uint newer, uint older) = (_extents[page].Previous, _extents[page].Next);
-        if (newer != 0) _extents[newer].Next = older;
-        else _waiting = older;
-        if (older != 0) _extents[older].Previous = newer;
-        else _oldest = newer;
+        if (newer != 0)
+            _extents[newer].Next = older;
+        else
+            _waiting = older;
+        if (older != 0)
+            _extents[older].Previous = newer;
+        else
+            _oldest = newer;
     }
 
     // Four classes per doubling; a run is listed under the largest class it fills.

@@ -34,13 +34,16 @@ public readonly unsafe struct PinnedValue
     public static bool TryTake(StoreSession session, in KeyRef key, out PinnedValue value)
     {
         value = default;
-        if (session.HoldsAny) return false;
+        if (session.HoldsAny)
+            return false;
         StoreCore core = session.Parts.Core;
         Partition* partition = Shape.PartitionOf(core.Shape, key.Hash);
         Partition.Enter(partition);
         ulong* slot = Bucket.Find(core.Shape, partition, Shape.BucketOf(core.Shape, partition, key.Hash), key);
-        if (slot != null) value = Of(core.Records, core.Shape->Base + IndexWord.Offset(*slot), session.NowMs);
-        if (core.Sketch is { } sketch) session.LastSeen = Math.Max(session.LastSeen, sketch.Of(partition->Number, key.Hash)); // store.U19
+        if (slot != null)
+            value = Of(core.Records, core.Shape->Base + IndexWord.Offset(*slot), session.NowMs);
+        if (core.Sketch is { } sketch)
+            session.LastSeen = Math.Max(session.LastSeen, sketch.Of(partition->Number, key.Hash)); // store.U19
         Partition.Exit(partition);
         return value.Exists;
     }
@@ -53,7 +56,8 @@ public readonly unsafe struct PinnedValue
     {
         long expireAtMs = Record.ExpireAtMs(record);
         bool isLive = expireAtMs == 0 || expireAtMs > nowMs;
-        if (!isLive || Record.Kind(record) != RecordKind.String || (Record.Flags(record) & Record.ExtentFlag) == 0) return default;
+        if (!isLive || Record.Kind(record) != RecordKind.String || (Record.Flags(record) & Record.ExtentFlag) == 0)
+            return default;
         uint page = records.ExtentOf(record);
         records.Pin(page);
         return new PinnedValue(records, page, Record.Value(record), Record.ValueBytes(record));

@@ -37,11 +37,12 @@ internal unsafe struct RecordRoom
         return record;
     }
 
-    /// <summary>The header's second word if the record can have that length where it lies (store.U13, P1); false if it is to be moved.</summary>
+    /// <summary>The header's second word if the record can have that length where it lies (store.U13, store.P1); false if it is to be moved.</summary>
     public static bool TrySetLength(StoreCore core, Partition* partition, byte* record, int valueBytes, out ulong header)
     {
         header = 0;
-        if (core.Records.MustMove(partition, record)) return false;
+        if (core.Records.MustMove(partition, record))
+            return false;
         byte flags = Record.Flags(record);
         bool isExtent = (flags & Record.ExtentFlag) != 0;
         long capacity = core.Records.Capacity(record);
