@@ -21,7 +21,8 @@ for sanitize in "" address,undefined; do
 done
 
 scratch=$(mktemp -d)
-"$program" --port 0 --unixsocket "$scratch/socket" >"$scratch/log" 2>&1 &
+fabrics=""; ldconfig -p 2>/dev/null | grep -q libfabric.so.1 && fabrics="tcp net"
+"$program" --port 0 --unixsocket "$scratch/socket" --bulk-providers "local $fabrics" >"$scratch/log" 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
 for _ in $(seq 600); do
@@ -30,6 +31,6 @@ for _ in $(seq 600); do
   sleep 0.1
 done
 failed=0
-LSAN_OPTIONS=suppressions=$PWD/test/bulk/leaks.txt:print_suppressions=0 timeout 300 artifacts/native/client-sanitized/client-test "$scratch/socket" || failed=1
-GARNET_CLIENT_LIBRARY=$PWD/artifacts/native/client/libgarnet-client.so timeout 300 $python test/client/client_test.py "$scratch/socket" || failed=1
+LSAN_OPTIONS=suppressions=$PWD/test/bulk/leaks.txt:print_suppressions=0 timeout 300 artifacts/native/client-sanitized/client-test "$scratch/socket" $fabrics || failed=1
+GARNET_TEST_FABRICS=$fabrics GARNET_CLIENT_LIBRARY=$PWD/artifacts/native/client/libgarnet-client.so timeout 300 $python test/client/client_test.py "$scratch/socket" || failed=1
 exit $failed

@@ -13,50 +13,77 @@ namespace Garnet.Client;
 /// </summary>
 public sealed class BulkClient : IAsyncDisposable
 {
+    private const string Local = "local", Inline = "inline";
+
     private readonly SemaphoreSlim _turn = new(1, 1);
     private readonly Connection _connection;
-    private readonly BulkEndpoint? _endpoint;
     private readonly TimeSpan _timeout;
+    private BulkEndpoint? _endpoint;
     private int _lastId;
     private volatile bool _isBroken;
 
-    private BulkClient(Connection connection, BulkEndpoint? endpoint, TimeSpan timeout) =>
-        (_connection, _endpoint, _timeout) = (connection, endpoint, timeout);
+    private BulkClient(Connection connection, TimeSpan timeout) => (_connection, _timeout) = (connection, timeout);
 
     /// <summary>What carries the bytes: <c>inline</c> is the connection.</summary>
-    public string Provider { get; private set; } = "inline";
+    public string Provider { get; private set; } = Inline;
 
     /// <summary>True if the server reads and writes in the buffers.</summary>
-    public bool Reaches => Provider != "inline";
+    public bool Reaches => Provider != Inline;
 
     /// <exception cref="BulkRefusedException">The server has refused the user, or a session.</exception>
     public static async Task<BulkClient> ConnectAsync(
         EndPoint server, BulkClientOptions? options = null, CancellationToken cancel = default)
     {
         options ??= new BulkClientOptions();
-        bool exposes = options.Providers.Contains("local") && BulkLibrary.IsAvailable;
-        BulkEndpoint? endpoint = exposes ? BulkEndpoint.Open("local", new BulkEndpointOptions { Exposes = true }) : null;
-        Connection? connection = null;
+        Connection connection = await Connection.OpenAsync(server, cancel).ConfigureAwait(false);
+        var client = new BulkClient(connection, options.Timeout);
+        List<(string Provider, BulkEndpoint Endpoint)> endpoints = [];
         try
         {
-            connection = await Connection.OpenAsync(server, cancel).ConfigureAwait(false);
-            var client = new BulkClient(connection, endpoint, options.Timeout);
-            await client.GreetAsync(options, cancel).ConfigureAwait(false);
+            foreach (string provider in options.Providers.Where(static one => one != Inline))
+            {
+                if (TryOpen(provider, connection.LocalAddress) is { } endpoint)
+                    endpoints.Add((provider, endpoint));
+            }
+
+            await client.GreetAsync(options, endpoints, cancel).ConfigureAwait(false);
             return client;
         }
         catch
         {
-            connection?.Dispose();
-            if (endpoint is not null)
-                await endpoint.DisposeAsync().ConfigureAwait(false);
+            connection.Dispose();
             throw;
+        }
+        finally
+        {
+            foreach ((_, BulkEndpoint endpoint) in endpoints)
+            {
+                if (endpoint != client._endpoint)
+                    await endpoint.DisposeAsync().ConfigureAwait(false);
+            }
+        }
+    }
+
+    // Of a provider that cannot be had here nothing more is said: it goes with those behind it.
+    private static BulkEndpoint? TryOpen(string provider, IPAddress? host)
+    {
+        if (!BulkLibrary.IsAvailable)
+            return null;
+        IPAddress? bound = provider == Local ? null : host is { IsIPv4MappedToIPv6: true } ? host.MapToIPv4() : host ?? IPAddress.Loopback;
+        try
+        {
+            return BulkEndpoint.Open(provider, new BulkEndpointOptions { Exposes = true, Bind = bound?.ToString() });
+        }
+        catch (BulkException)
+        {
+            return null;
         }
     }
 
     /// <summary>Memory that the server reaches as fast as its own, filled with zeros.</summary>
     public Task<BulkBuffer> AllocateAsync(int bytes, CancellationToken cancel = default)
     {
-        IMemoryOwner<byte>? segment = Reaches ? BulkSegment.Open(bytes) : null;
+        IMemoryOwner<byte>? segment = Provider == Local ? BulkSegment.Open(bytes) : null;
         return RegisterAsync(segment?.Memory ?? new byte[bytes], segment, cancel);
     }
 
@@ -143,7 +170,8 @@ public sealed class BulkClient : IAsyncDisposable
             await CallAsync([Word("BULK.UNREG"), Word(buffer.Id)], default, cancel).ConfigureAwait(false);
     }
 
-    private async Task GreetAsync(BulkClientOptions options, CancellationToken cancel)
+    private async Task GreetAsync(
+        BulkClientOptions options, List<(string Provider, BulkEndpoint Endpoint)> endpoints, CancellationToken cancel)
     {
         if (options.Password is { } password)
         {
@@ -151,11 +179,13 @@ public sealed class BulkClient : IAsyncDisposable
             await CallAsync([Word("AUTH"), .. user, Encoding.UTF8.GetBytes(password)], default, cancel).ConfigureAwait(false);
         }
 
-        string[] wanted = [.. options.Providers.Where(one => one == "inline" || _endpoint is not null)];
-        ReadOnlyMemory<byte>[] address = _endpoint is null ? [] : [Word("ADDR"), _endpoint.Address];
-        List<ReadOnlyMemory<byte>> words = [Word("BULK.HELLO"), Word("1"), Word("PROVIDERS"), Word(string.Join(',', wanted)), .. address];
+        IEnumerable<string> wanted = options.Providers.Where(one => one == Inline || endpoints.Exists(opened => opened.Provider == one));
+        List<ReadOnlyMemory<byte>> words = [Word("BULK.HELLO"), Word("1"), Word("PROVIDERS"), Word(string.Join(',', wanted))];
+        foreach ((_, BulkEndpoint endpoint) in endpoints)
+            words.AddRange([Word("ADDR"), endpoint.Address]);
         var reply = (List<object?>)(await CallAsync(words, default, cancel).ConfigureAwait(false))!;
         Provider = Text(Field(reply, "provider"));
+        _endpoint = endpoints.Find(opened => opened.Provider == Provider).Endpoint;
     }
 
     // A call that did not come to its end leaves a connection on which nothing can be told from anything any more.

@@ -3,7 +3,10 @@ namespace Garnet.Client;
 /// <summary>How a client connects.</summary>
 public sealed record BulkClientOptions
 {
-    /// <summary>What may carry the bytes, the best first; the last is taken if nothing before it can be had.</summary>
+    /// <summary>
+    /// What may carry the bytes, the best first: <c>local</c>, <c>verbs</c>, <c>tcp</c>, <c>net</c> (the last three of libfabric, to a server elsewhere whose
+    /// bulk-providers names them), <c>inline</c>. The last is taken if nothing before it can be had.
+    /// </summary>
     public IReadOnlyList<string> Providers { get; init; } = ["local", "inline"];
 
     /// <summary>Whom to log in as; null: as nobody in particular.</summary>

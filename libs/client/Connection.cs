@@ -34,6 +34,9 @@ internal sealed class Connection(Socket socket) : IDisposable
         }
     }
 
+    /// <summary>This machine's address on it; null for a Unix socket.</summary>
+    public IPAddress? LocalAddress => (socket.LocalEndPoint as IPEndPoint)?.Address;
+
     /// <summary>
     /// Sends a command, of which words may be bytes of the caller's; a reply's last bytes go to <paramref name="into"/> where they fit.
     /// </summary>

@@ -8,6 +8,7 @@ using Garnet.BulkCopy;
 //   bulk-copy read local ADDRESS REGION    in another shell: reads all of it, again and again for two seconds in all, and checks it
 //   bulk-copy write local ADDRESS REGION   the same, written
 //   bulk-copy providers                    what this machine has
+//   bulk-copy expose tcp 512 127.0.0.1     at that address of this machine
 // In place of `local`: tcp, net or shm, where libfabric is installed.
 CultureInfo.CurrentCulture = CultureInfo.InvariantCulture;
 if (!BulkLibrary.IsAvailable)
@@ -22,12 +23,12 @@ switch (args)
         foreach (ProviderFact known in BulkLibrary.Providers)
             Console.WriteLine($"{known.Name,-6} {(known.IsAvailable ? "available" : known.Reason)}");
         return 0;
-    case ["expose", string provider, string mebibytes, .. [] or ["heap"]] when int.TryParse(mebibytes, out int size) && size is > 0 and < 2048:
-        await Exposed.RunAsync(provider, size << 20, inSegment: args.Length == 3);
+    case ["expose", string provider, string mebibytes, .. [] or [_]] when int.TryParse(mebibytes, out int size) && size is > 0 and < 2048:
+        await Exposed.RunAsync(provider, size << 20, args is [_, _, _, string where] ? where : "");
         return 0;
     case ["read" or "write", string provider, string address, string region]:
         return await Copy.RunAsync(provider, Convert.FromHexString(address), RemoteRegion.Parse(region), writes: args[0] == "write");
     default:
-        Console.Error.WriteLine("bulk-copy providers | expose PROVIDER MEBIBYTES [heap] | read PROVIDER ADDRESS REGION | write PROVIDER ADDRESS REGION");
+        Console.Error.WriteLine("bulk-copy providers | expose PROVIDER MEBIBYTES [heap | HOST] | read PROVIDER ADDRESS REGION | write PROVIDER ADDRESS REGION");
         return 64;
 }

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <memory>
 #include <sstream>
+#include <thread>
 
 #include "harness.h"
 
@@ -278,4 +280,30 @@ PROVIDER_TEST(The_processs_signals_stay_as_they_were) {
   Memory to(kMb, 2);
   check_done(own, simple(own, own.meet(target.address), false, to.at(), target.open(kMb), 0, kMb));
   CHECK(signals_now() == signals_at_start());
+}
+
+void hears_once(int) {}
+void hears_twice(int) {}
+
+// While something of libfabric is opened others begin to hear of signals: a runtime of its children's end, when the first of them begins.
+PROVIDER_TEST(What_another_thread_hears_of_meanwhile_stays) {
+  std::atomic<bool> is_over{false};
+  std::atomic<int> rounds{0}, lost{0};
+  struct sigaction before {};
+  CHECK(sigaction(SIGUSR2, nullptr, &before) == 0);
+  std::thread other([&] {
+    for (int turn = 0; !is_over; ++turn, ++rounds) {
+      struct sigaction wanted {}, found {};
+      wanted.sa_handler = turn % 2 == 0 ? hears_once : hears_twice;
+      sigaction(SIGUSR2, &wanted, nullptr);
+      for (int look = 0; look < 10; ++look) sigaction(SIGUSR2, nullptr, &found);
+      lost += found.sa_handler != wanted.sa_handler;
+    }
+  });
+  for (int round = 0; round < 100; ++round) const Opened own(provider, BK_EXPOSES);
+  is_over = true;
+  other.join();
+  CHECK(sigaction(SIGUSR2, &before, nullptr) == 0);
+  CHECK(rounds > 100);
+  CHECK(lost == 0);
 }

@@ -1,4 +1,4 @@
-/* The C interface of libgarnet-client, in C: what is put is got, by each provider, and errors are told. client_test HOST */
+/* The C interface of libgarnet-client, in C: what is put is got, by each provider, and errors are told. client_test HOST [tcp] [net] */
 #include <garnet_client.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,5 +85,10 @@ int main(int count, char** words) {
   CHECK(gc_connect(&nowhere, &client, why, sizeof why) == GC_BROKEN && client == NULL && strstr(why, "refused"));
   try_with(words[1], "inline", "inline");
   try_with(words[1], "local,inline", "local");
+  for (int at = 2; at < count; ++at) { /* those of libfabric that the machine has */
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "%s,inline", words[at]);
+    try_with(words[1], wanted, words[at]);
+  }
   return 0;
 }

@@ -1,4 +1,4 @@
-"""garnet_client.py over both providers. client_test.py HOST (or the path of a socket), and GARNET_CLIENT_LIBRARY names the library."""
+"""garnet_client.py over each provider. client_test.py HOST (or the path of a socket), and GARNET_CLIENT_LIBRARY names the library."""
 
 import os
 import socket
@@ -88,6 +88,11 @@ class OverTheConnection(Each, unittest.TestCase):
 
 class InMemory(Each, unittest.TestCase):
     provider = "local"
+
+
+@unittest.skipUnless("tcp" in os.environ.get("GARNET_TEST_FABRICS", ""), "there is no libfabric")
+class OverTcp(Each, unittest.TestCase):
+    provider = "tcp"
 
 
 class HostileServers(unittest.TestCase):

@@ -11,7 +11,8 @@ namespace Garnet.Server.Bulk;
 ///     the session takes nothing more, and its memory and its share of the budget come back when the library has let go of them: when the
 ///     page it waits for is served, or its process ends.
 /// bulk.S3  Regions and uploads are touched on the connection's reactor alone; all else here from any thread.
-/// bulk.S4  What a transfer reads or writes on this side is its own memory: never a record, before the bytes are all there or after.
+/// bulk.S4  What a transfer writes on this side is its own memory: never a record, before the bytes are all there or after. What it reads is that too, or a record
+///     that lies still meanwhile (store.P1).
 /// bulk.S5  What holds a session up when it has ended takes no place of others: up to bulk-sessions of them have places apart, and the library
 ///     meets no process again that holds somebody up.
 /// </summary>
@@ -110,9 +111,12 @@ internal sealed class BulkSession
             return TransferEnd.Closed;
         if (bytes.IsEmpty)
             return TransferEnd.Done;
-        var options = new TransferOptions(_home.Timeout);
+        BulkRegion? own = null;
         try
         {
+            // Hardware wants to know the memory; nobody is given a right to it.
+            own = BulkSessions.IsFabric(Carrier) ? _endpoint.Register(bytes, default) : null;
+            var options = new TransferOptions(_home.Timeout, own);
             long moved = writes ? await _endpoint.WriteAsync(_peer!, [bytes], there, options).ConfigureAwait(false)
                 : await _endpoint.ReadAsync(_peer!, there, [bytes], options).ConfigureAwait(false);
             _home.CountMoved(writes, moved);
@@ -126,6 +130,10 @@ internal sealed class BulkSession
         catch (ObjectDisposedException)
         {
             return TransferEnd.Closed;
+        }
+        finally
+        {
+            own?.Close(TimeSpan.Zero); // what is not at rest then ends with the endpoint
         }
     }
 

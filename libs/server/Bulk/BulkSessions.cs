@@ -15,6 +15,9 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     // How long the other side may take to answer when it is met; it does so at once, or never.
     private const int MeetMs = 5000;
 
+    // Of libfabric. Not shm: a process that is killed while it holds a lock there holds up the other one's thread for ever.
+    private static readonly string[] s_fabrics = ["tcp", "net", "verbs"];
+
     private readonly Lock _gate = new();
     private readonly HashSet<BulkSession> _sessions = [];
     private int _reaching, _held, _apart;
@@ -23,7 +26,8 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     internal BulkBudget Budget { get; } = new(settings);
 
     /// <summary>How an endpoint is opened; tests open others.</summary>
-    internal Func<string, BulkEndpoint> Open { get; set; } = static carrier => BulkEndpoint.Open(carrier);
+    internal Func<string, string, BulkEndpoint> Open { get; set; } = static (carrier, host) =>
+        BulkEndpoint.Open(carrier, new BulkEndpointOptions { Bind = IsFabric(carrier) ? host : null });
 
     /// <summary>How long somebody waits for memory to come to rest, while the server goes on; behind that it is the session that waits.</summary>
     internal TimeSpan CloseLimit { get; set; } = TimeSpan.FromSeconds(10);
@@ -32,7 +36,10 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     internal TimeSpan StopLimit { get; set; } = TimeSpan.FromSeconds(1.5);
 
     /// <summary>What may be asked for beside inline, if the settings name it; tests have more.</summary>
-    internal string[] Known { get; set; } = ["local"];
+    internal string[] Known { get; set; } = ["local", .. s_fabrics];
+
+    /// <summary>True for those that go over a network, to an address of the client's.</summary>
+    internal static bool IsFabric(string carrier) => Array.IndexOf(s_fabrics, carrier) >= 0;
 
     internal TimeSpan Timeout => TimeSpan.FromMilliseconds(settings.TimeoutMs);
 
@@ -69,7 +76,7 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
             return "this server does not know it";
         if (!settings.Providers.Split(' ', StringSplitOptions.RemoveEmptyEntries).Contains(carrier))
             return "bulk-providers does not name it";
-        if (!isOnThisMachine)
+        if (!isOnThisMachine && !IsFabric(carrier))
             return "the connection does not come from this machine";
         if (!BulkLibrary.IsAvailable)
             return BulkLibrary.WhyNot;
@@ -86,10 +93,10 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     internal BulkSession OpenInline() => Add(BulkSession.Inline, null, null);
 
     /// <summary>
-    /// A session that reaches memory of the client at that address, which is met first: not on a reactor. Null with the reason if it
-    /// cannot be had.
+    /// A session that reaches memory of the client at that address, which is met first: not on a reactor. A fabric's end here is at an address of this
+    /// machine. Null with the reason if it cannot be had.
     /// </summary>
-    internal BulkSession? TryOpenReaching(string carrier, byte[] address, out string why)
+    internal BulkSession? TryOpenReaching(string carrier, byte[] address, string host, out string why)
     {
         why = "there are as many sessions as bulk-sessions allows";
         if (Interlocked.Increment(ref _reaching) > settings.SessionsMax)
@@ -101,7 +108,7 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
         BulkEndpoint? endpoint = null;
         try
         {
-            endpoint = Open(carrier);
+            endpoint = Open(carrier, host);
             return Add(carrier, endpoint, endpoint.Connect(address, TimeSpan.FromMilliseconds(Math.Min(settings.TimeoutMs, MeetMs))));
         }
         catch (Exception e) when (e is BulkException or OutOfMemoryException) // no thread is to be had

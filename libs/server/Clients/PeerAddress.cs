@@ -59,6 +59,30 @@ internal sealed class PeerAddress
         }
     }
 
+    /// <summary>
+    /// True if an address, as the system lays it out, is one of the host that the connection comes from. Through it the server goes to no other host than
+    /// the client itself.
+    /// </summary>
+    internal bool IsOfRemoteHost(ReadOnlySpan<byte> address)
+    {
+        if (HostOf(address) is not { } host)
+            return false;
+        IPAddress remote = IsUnix ? IPAddress.Loopback : HostOf(_remote) ?? IPAddress.None;
+        return host.Equals(remote) || (IPAddress.IsLoopback(host) && IPAddress.IsLoopback(remote));
+    }
+
+    /// <summary>The server's address without the port, as whoever listens beside the connection binds to it.</summary>
+    internal string LocalHost => (IsUnix ? IPAddress.Loopback : HostOf(_local) ?? IPAddress.Loopback).ToString();
+
+    private static IPAddress? HostOf(ReadOnlySpan<byte> address)
+    {
+        const int V4Bytes = 16;
+        int family = address.Length < 2 ? 0 : address[0] | (address[1] << 8);
+        IPAddress? host = family == Libc.AF_INET && address.Length >= V4Bytes ? new IPAddress(address[4..8])
+            : family == Libc.AF_INET6 && address.Length >= RawBytes ? new IPAddress(address[8..24]) : null;
+        return host is { IsIPv4MappedToIPv6: true } ? host.MapToIPv4() : host;
+    }
+
     /// <summary>The client's address without the port.</summary>
     internal string RemoteHost => Remote[..Remote.LastIndexOf(':')].Trim('[', ']');
 

@@ -28,7 +28,7 @@ internal sealed class BulkBench : IDisposable
             adjust?.Invoke(settings);
         });
         Sessions.Known = ["local", Provider];
-        Sessions.Open = carrier =>
+        Sessions.Open = (carrier, _) =>
         {
             _own.Add(BulkEndpoint.Open(carrier, new BulkEndpointOptions { HasVirtualClock = carrier == Provider }));
             return _own[^1];

@@ -76,11 +76,11 @@ internal sealed class BulkSessionsTests
     public void A_client_that_cannot_be_met_has_its_answer_before_its_endpoint_has_closed()
     {
         BulkSessions sessions = Make(new BulkSettings { SessionsMax = 1 });
-        Assert.That(sessions.TryOpenReaching(Provider, [1, 2, 3], out string why), Is.Null);
+        Assert.That(sessions.TryOpenReaching(Provider, [1, 2, 3], "", out string why), Is.Null);
         Assert.That(why, Is.Not.Empty);
         Eventually.Holds(() => sessions.Reaching == 0 && sessions.Count == 0);
-        sessions.Open = static _ => throw new BulkException(BulkStatus.NoMemory, "no thread");
-        Assert.That(sessions.TryOpenReaching(Provider, [], out why), Is.Null);
+        sessions.Open = static (_, _) => throw new BulkException(BulkStatus.NoMemory, "no thread");
+        Assert.That(sessions.TryOpenReaching(Provider, [], "", out why), Is.Null);
         Assert.That((why, sessions.Reaching), Is.EqualTo(("NoMemory: no thread", 0)));
     }
 
@@ -111,14 +111,14 @@ internal sealed class BulkSessionsTests
     private BulkSessions Make(BulkSettings settings) => new(settings, new ServerLog(_lines))
     {
         CloseLimit = TimeSpan.FromMilliseconds(20),
-        Open = carrier =>
+        Open = (carrier, _) =>
         {
             _own.Add(BulkEndpoint.Open(carrier, new BulkEndpointOptions { HasVirtualClock = true }));
             return _own[^1];
         },
     };
 
-    private BulkSession? Open(BulkSessions sessions) => sessions.TryOpenReaching(Provider, _exposed.Address.ToArray(), out _);
+    private BulkSession? Open(BulkSessions sessions) => sessions.TryOpenReaching(Provider, _exposed.Address.ToArray(), "", out _);
 
     // A transfer that goes on for an hour when it is to stop.
     private Task<TransferEnd> Hang(BulkSession session)

@@ -176,7 +176,7 @@ public sealed class BulkLocalTests
         using ServerProcess server = Start("--bulk-timeout 300");
         using RespConnection client = new(server.Address, 60_000);
         RespNode hello = client.Call("BULK.HELLO", "1", "PROVIDERS", "verbs,local,inline", "ADDR", "nowhere");
-        Assert.That(hello.ToString(), Does.Contain("\"provider\" \"inline\"").And.Contain("verbs: this server does not know it; local: "));
+        Assert.That(hello.ToString(), Does.Contain("\"provider\" \"inline\"").And.Contain("verbs: bulk-providers does not name it; local: "));
         Assert.That(client.Call("BULK.REG", "1", "0", "10", "1").ToString(), Does.StartWith("-BULKNOREG provider inline"));
         client.Call("BULK.BYE");
         Assert.That(client.Call("BULK.HELLO", "1", "PROVIDERS", "local", "ADDR", "nowhere").ToString(), Does.StartWith("-BULKCLOSED no provider can be had (local: "));

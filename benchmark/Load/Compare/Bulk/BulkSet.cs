@@ -6,21 +6,27 @@ namespace Garnet.Load.Compare.Bulk;
 
 /// <summary>
 /// Values of 64 KiB to 64 MiB, put and got one at a time over one connection: by SET and GET of every system, and by our own bulk commands over the connection, by
-/// the kernel's copy from memory of the client's, and by memory that both processes map. Beside each row what both sides took of the processor, and one memcpy.
+/// the kernel's copy from memory of the client's, by memory that both processes map, and over libfabric where it is. Beside each row what both sides took of the processor, and one memcpy.
 /// </summary>
 internal static class BulkSet
 {
     private const double Gigabyte = 1e9, SpentBytes = 256 << 20; // of each way, value size and round
     private const int Keys = 4;
+    private static readonly string[] s_fabrics = ["tcp", "net"];
     private static readonly int[] s_sizes = [64 << 10, 1 << 20, 16 << 20, 64 << 20];
 
     public static void Run(CompareOptions options, List<Peer> peers, Report report)
     {
-        List<RunningPeer> running = [.. peers.Select(peer => RunningPeer.Start(peer, options.ServerCore))];
+        List<RunningPeer> running = [.. peers.Select(peer => RunningPeer.Start(Open(peer), options.ServerCore))];
         if (options.GeneratorCore >= 0) Cores.PinThread(options.GeneratorCore);
         List<IBulkWay> ways = [.. running.Select(static server => new SocketWay(server))];
         RunningPeer? ours = running.Find(static server => server.Peer.Name is "ours" or "native");
-        if (ours is not null) ways.AddRange([new ClientWay(ours, "inline", isOwn: true), new ClientWay(ours, "local", isOwn: true), new ClientWay(ours, "local", isOwn: false)]);
+        if (ours is not null)
+        {
+            ways.AddRange([new ClientWay(ours, "inline", isOwn: true), new ClientWay(ours, "local", isOwn: true), new ClientWay(ours, "local", isOwn: false)]);
+            ways.AddRange(s_fabrics.Where(ClientWay.Has).Select(fabric => new ClientWay(ours, fabric, isOwn: true)));
+        }
+
         report.Line($"One connection, one value at a time, {Keys} keys; GB/s and CPU-seconds per GB of server and client; medians of {options.Rounds} interleaved rounds.");
         report.Line("");
         foreach (int size in s_sizes)
@@ -34,6 +40,9 @@ internal static class BulkSet
         ways.ForEach(static way => way.Dispose());
         running.ForEach(static server => server.Dispose());
     }
+
+    private static Peer Open(Peer peer) =>
+        peer.Name is "ours" or "native" ? peer with { Flags = $"{peer.Flags} --bulk-providers \"local {string.Join(' ', s_fabrics)}\"" } : peer;
 
     private static void Measure(List<IBulkWay> ways, int size, bool puts, int rounds, Report report)
     {

@@ -1,3 +1,4 @@
+using Garnet.Bulk;
 using Garnet.Client;
 
 namespace Garnet.Load.Compare.Bulk;
@@ -18,6 +19,10 @@ internal sealed class ClientWay : IBulkWay
         _client = BulkClient.ConnectAsync(server.Server, new BulkClientOptions { Providers = [provider] }).GetAwaiter().GetResult();
         Name = provider == "inline" ? "BULK inline" : $"BULK {provider}, {(isOwn ? "memory of one's own" : "a segment")}";
     }
+
+    /// <summary>True if this machine has the provider.</summary>
+    public static bool Has(string provider) =>
+        BulkLibrary.IsAvailable && BulkLibrary.Providers.Any(known => known.Name == provider && known.IsAvailable);
 
     public string Name { get; }
 

@@ -31,7 +31,8 @@ struct FabricLibrary {
 };
 
 // Libraries under libfabric take over the signals by which a process ends when they are loaded, and its provider for shared memory when it
-// is opened; a runtime turns some of them into exceptions. Whoever opens something of libfabric has them back as they were.
+// is opened; a runtime turns some of them into exceptions. Whoever opens something of libfabric has those back as they were that a library took which
+// came with it. What another thread sets meanwhile stays: a runtime that lost its SIGCHLD would wait for its children for ever.
 class KeptSignals {
  public:
   KeptSignals();
@@ -39,8 +40,8 @@ class KeptSignals {
   KeptSignals(const KeptSignals&) = delete;
 
  private:
-  struct Actions;
-  Actions* const actions_;
+  struct State;
+  State* const state_;
 };
 
 }  // namespace garnet::bulk

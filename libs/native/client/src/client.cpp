@@ -2,6 +2,7 @@
 #include <garnet_bulk.h>
 #include <garnet_client.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -113,6 +114,42 @@ void keep_version(const Item& reply, char (&version)[32]) {
   memcpy(version, field->bytes.c_str(), field->bytes.size() + 1);
 }
 
+constexpr std::string_view kReaching[] = {"local", "verbs", "tcp", "net"};
+
+// One for each provider that the server may choose; those that it does not are closed.
+struct Endpoints {
+  std::vector<std::pair<std::string, bk_endpoint>> all;
+
+  ~Endpoints() {
+    for (const auto& [name, endpoint] : all)
+      if (bk_endpoint_close(endpoint, kLimit) == BK_OK) bk_endpoint_free(endpoint);
+  }
+
+  bool add(const std::string& name, const std::string& host) {
+    bk_endpoint_config config{};
+    config.size = sizeof config;
+    config.flags = BK_EXPOSES;
+    config.provider = name.data();
+    config.provider_bytes = name.size();
+    if (name != "local") {
+      config.bind = host.data();
+      config.bind_bytes = host.size();
+    }
+    bk_endpoint endpoint = 0;
+    if (bk_endpoint_open(&config, &endpoint) != BK_OK) return false;
+    all.emplace_back(name, endpoint);
+    return true;
+  }
+
+  bk_endpoint take(std::string_view name) {
+    const auto found = std::ranges::find_if(all, [name](const auto& one) { return one.first == name; });
+    if (found == all.end()) return 0;
+    const bk_endpoint endpoint = found->second;
+    all.erase(found);
+    return endpoint;
+  }
+};
+
 void greet(gc_client& client, const gc_config& config) {
   if (config.password) {
     std::vector<std::string> words{"AUTH"};
@@ -121,33 +158,29 @@ void greet(gc_client& client, const gc_config& config) {
     call(client, words);
   }
   std::string wanted = config.providers ? config.providers : "local,inline", reachable;
+  Endpoints opened;
   for (size_t at = 0; at <= wanted.size();) {
     const size_t end = std::min(wanted.find(',', at), wanted.size());
     const std::string one = wanted.substr(at, end - at);
     at = end + 1;
-    if (one == "local") {
-      bk_endpoint_config local{};
-      local.size = sizeof local;
-      local.flags = BK_EXPOSES;
-      local.provider = one.data();
-      local.provider_bytes = one.size();
-      if (bk_endpoint_open(&local, &client.endpoint) != BK_OK) continue;  // goes without; `refused` of a HELLO would say no more
-    } else if (one != "inline") {
-      throw Invalid{"no such provider: local and inline there are"};
+    if (one != "inline") {
+      if (std::ranges::find(kReaching, one) == std::end(kReaching)) throw Invalid{"no such provider: local, verbs, tcp, net and inline there are"};
+      if (!opened.add(one, client.connection->host())) continue;  // goes without; `refused` of a HELLO would say no more
     }
     reachable += (reachable.empty() ? "" : ",") + one;
   }
   if (reachable.empty()) throw Refused{"none of the providers can be had in this process"};
   std::vector<std::string> words{"BULK.HELLO", "1", "PROVIDERS", reachable};
-  if (client.endpoint) {
+  for (const auto& [name, endpoint] : opened.all) {
     char address[512];
     uint64_t bytes = sizeof address;
-    must(bk_endpoint_address(client.endpoint, address, &bytes), "the endpoint's address");
+    must(bk_endpoint_address(endpoint, address, &bytes), "the endpoint's address");
     words.insert(words.end(), {"ADDR", std::string(address, bytes)});
   }
   const Item reply = call(client, words);
   const Item* provider = reply.field("provider");
-  if (!provider || (provider->bytes != "local" && provider->bytes != "inline")) throw Broken{"the server has chosen a provider that nobody asked for"};
+  if (provider && provider->bytes != "inline") client.endpoint = opened.take(provider->bytes);
+  if (!provider || (provider->bytes != "inline" && !client.endpoint)) throw Broken{"the server has chosen a provider that nobody asked for"};
   client.provider = provider->bytes;
 }
 
@@ -276,7 +309,7 @@ gc_status gc_allocate(gc_client* client, uint64_t bytes, gc_buffer** buffer) {
     if (bytes == 0) throw Invalid{"a buffer has a byte at least"};
     auto made = std::make_unique<gc_buffer>();
     made->bytes = bytes;
-    if (client->reaches()) {
+    if (client->provider == "local") {
       const bk_segment_config config{sizeof config, 0, bytes};
       void* at = nullptr;
       must(bk_segment_open(&config, &made->segment, &at), "memory for the buffer");

@@ -87,6 +87,16 @@ Connection::Connection(const std::string& host, unsigned port, unsigned timeout_
   }
 }
 
+std::string Connection::host() const {
+  sockaddr_storage own{};
+  socklen_t length = sizeof own;
+  char name[NI_MAXHOST];
+  auto* address = reinterpret_cast<sockaddr*>(&own);
+  const bool is_network = getsockname(socket_, address, &length) == 0 && address->sa_family != AF_UNIX;
+  if (!is_network || getnameinfo(address, length, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0) return "127.0.0.1";
+  return name;
+}
+
 Connection::~Connection() { close(socket_); }
 
 Item Connection::call(const std::vector<std::string>& words, size_t before, std::span<const char> bytes, std::span<char> into) {

@@ -41,6 +41,9 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
+  // This machine's address on it, without the port; that of the machine itself on a Unix socket.
+  std::string host() const;
+
   // Sends the words, and the bytes as one more behind `before` of them where they are not null; the reply's field "value" goes `into`.
   Item call(const std::vector<std::string>& words, size_t before = 0, std::span<const char> bytes = {}, std::span<char> into = {});
 

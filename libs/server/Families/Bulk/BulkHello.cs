@@ -9,10 +9,11 @@ namespace Garnet.Server.Families.Bulk;
 /// <summary>BULK.HELLO: agrees on what carries the bytes, the first of the client's carriers that can be had.</summary>
 internal readonly struct BulkHello : ICommand
 {
-    private const int AddressBytesMax = 4096, NamesBytesMax = 256;
+    private const int AddressBytesMax = 4096, AddressesMax = 8, NamesBytesMax = 256;
 
     public static CommandSpec Spec => BulkCommands.Spec("BULK.HELLO", -2, CommandFlags.None,
-        "1 [PROVIDERS provider[,provider ...]] [ADDR address]", "Begins a session for values that go beside the connection.");
+        "1 [PROVIDERS provider[,provider ...]] [ADDR address [ADDR address ...]]",
+        "Begins a session for values that go beside the connection.");
 
     public static Reply Run(ref Call call)
     {
@@ -23,36 +24,42 @@ internal readonly struct BulkHello : ICommand
         if (!call.TryInt64(1, out long version) || version != 1)
             return call.FailBytes("ERR version 1 is spoken here"u8);
         string[] wanted = [BulkSession.Inline];
-        byte[] address = [];
+        var addresses = new List<byte[]>();
         for (int i = 2; i < call.Count; i += 2)
         {
             if (i + 1 == call.Count)
                 return call.Fail(Fault.Syntax);
             if (call.Is(i, "PROVIDERS"u8) && call[i + 1].Length <= NamesBytesMax)
                 wanted = call.Text(i + 1).Split(',');
-            else if (call.Is(i, "ADDR"u8) && call[i + 1].Length <= AddressBytesMax)
-                address = call[i + 1].ToArray();
+            else if (call.Is(i, "ADDR"u8) && call[i + 1].Length <= AddressBytesMax && addresses.Count < AddressesMax)
+                addresses.Add(call[i + 1].ToArray());
             else
                 return call.Fail(Fault.Syntax);
         }
 
-        return Choose(ref call, wanted, address, met);
+        return Choose(ref call, wanted, addresses, met);
     }
 
-    private static Reply Choose(ref Call call, string[] wanted, byte[] address, Meeting? met)
+    // The first address is that of the first carrier that has one, and so on.
+    private static Reply Choose(ref Call call, string[] wanted, List<byte[]> addresses, Meeting? met)
     {
         var reasons = new StringBuilder();
+        int at = 0;
         foreach (string carrier in wanted)
         {
             if (carrier == BulkSession.Inline)
                 return Welcome(ref call, call.Server.Bulk.OpenInline(), reasons.ToString());
             if (met is { IsOver: true } && met.Carrier == carrier && met.Take() is { } session)
                 return Welcome(ref call, session, reasons.ToString());
-            string why = met?.Carrier == carrier ? met.Why : call.Server.Bulk.WhyNot(carrier, call.Client.Peer.IsLoopback);
+            byte[] address = at < addresses.Count ? addresses[at++] : [];
+            PeerAddress peer = call.Client.Peer;
+            string why = met?.Carrier == carrier ? met.Why : call.Server.Bulk.WhyNot(carrier, peer.IsLoopback);
             if (why.Length == 0 && address.Length == 0)
                 why = "it needs the ADDR of the client's endpoint";
+            else if (why.Length == 0 && BulkSessions.IsFabric(carrier) && !peer.IsOfRemoteHost(address))
+                why = "its ADDR is not at the address that the connection comes from";
             if (why.Length == 0)
-                return new Meeting(call.Server.Bulk, carrier, address).Begin(call.Worker, call.Client);
+                return new Meeting(call.Server.Bulk, carrier, address, peer.LocalHost).Begin(call.Worker, call.Client);
             reasons.Append(reasons.Length == 0 ? "" : "; ").Append(carrier).Append(": ").Append(why.ReplaceLineEndings(" ").TrimEnd('.'));
         }
 

@@ -6,7 +6,7 @@ namespace Garnet.Server.Families.Bulk;
 /// <summary>
 /// BULK.HELLO meets the client's endpoint, which may not answer: on a thread of its own. The command runs again when that is over.
 /// </summary>
-internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] address) : Parking
+internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] address, string host) : Parking
 {
     private const int Running = 0, Over = 1, GivenUp = 2;
 
@@ -41,7 +41,7 @@ internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] addr
 
     private void Meet(Worker worker, Connection client)
     {
-        _session = sessions.TryOpenReaching(carrier, address, out string why);
+        _session = sessions.TryOpenReaching(carrier, address, host, out string why);
         Why = why;
         if (Interlocked.CompareExchange(ref _state, Over, Running) == Running)
             worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
