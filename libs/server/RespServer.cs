@@ -9,6 +9,7 @@ using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Garnet.Server.Families.Tiering;
+using Garnet.Server.Telemetry;
 using Garnet.Server.Tiering;
 using Garnet.Server.Tls;
 using Garnet.Server.Tracking;
@@ -107,6 +108,9 @@ public sealed class RespServer : IDisposable
 
     /// <summary>The machineries.</summary>
     internal ServerContext Context { get; }
+
+    /// <summary>What it tells of itself to who is no client.</summary>
+    public ServerTelemetry Telemetry => field ??= new ServerTelemetry(Context);
 
     /// <summary>The settings in force.</summary>
     public ServerSettings Settings => Context.Settings;

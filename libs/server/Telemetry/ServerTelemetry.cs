@@ -1,0 +1,107 @@
+using System.Buffers;
+using System.Text.Json;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Telemetry;
+
+/// <summary>
+/// What a server tells of itself to whoever is no client of its protocol: metrics, whether it is ready, and what a page shows. All of it is read while the reactors work, and
+/// none of it changes anything. Several threads may ask; they are answered one after the other, so that what a question takes there is once.
+/// </summary>
+public sealed class ServerTelemetry
+{
+    internal static readonly string Version = typeof(ServerTelemetry).Assembly.GetName().Version?.ToString(3) ?? "";
+
+    private static readonly Figure[] Always = [.. ServerFigures.All, .. WorkFigures.All, .. KeepingFigures.All, .. BulkSessionFigures.All];
+    private static readonly LabelledMetric[] Labelled = [.. NodeMetrics.All, .. CommandMetrics.All];
+
+    /// <summary>For so long an overview is shown again: pages ask every second.</summary>
+    private const long OverviewUs = 500_000;
+
+    private readonly Lock _gate = new();
+    private readonly ServerContext _server;
+    private Moment? _before;
+    private byte[] _overview = [];
+    private long _overviewUs = long.MinValue;
+
+    internal ServerTelemetry(ServerContext server) => _server = server;
+
+    /// <summary>Every metric there is, whatever this server has to do with it.</summary>
+    public static IEnumerable<MetricDeclaration> Declared =>
+        Always.Concat(TieringFigures.All).Select(static figure => figure.Declared)
+            .Concat(Labelled.Select(static metric => metric.Declared));
+
+    /// <summary>All metrics, as OpenMetrics has them.</summary>
+    public byte[] Metrics()
+    {
+        lock (_gate)
+        {
+            Moment moment = Next();
+            var text = new MetricText();
+            foreach (Figure figure in FiguresOf(moment))
+            {
+                text.Begin(figure.Declared);
+                text.Sample(figure.Read(moment) * figure.Scale);
+            }
+
+            foreach (LabelledMetric metric in Labelled)
+            {
+                text.Begin(metric.Declared);
+                metric.Write(moment, text);
+            }
+
+            return text.End();
+        }
+    }
+
+    /// <summary>The user as whom everybody on this machine looks; null if the default user has a password, or somebody asks from elsewhere.</summary>
+    public Viewer? Anybody(bool isLocal) => ViewerLogin.Anybody(_server, isLocal);
+
+    /// <summary>The user of that name; null if the password is wrong, or if he needs none and comes from elsewhere.</summary>
+    public Viewer? LogIn(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password, bool isLocal, string from) =>
+        ViewerLogin.LogIn(_server, name, password, isLocal, from);
+
+    /// <summary>What the page shows now, as JSON; of the lists that need a right, those of the viewer.</summary>
+    public byte[] Page(Viewer? viewer, bool withSettings)
+    {
+        var buffer = new ArrayBufferWriter<byte>(32 * 1024);
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            json.WriteStartObject();
+            json.WritePropertyName("overview");
+            json.WriteRawValue(Overview(), skipInputValidation: true);
+            if (viewer is not null)
+                json.WriteString("viewer", viewer.Name);
+            if (viewer is { SeesSlowLog: true })
+                PageLists.SlowLog(json, _server);
+            if (viewer is { SeesClients: true })
+                PageLists.Clients(json, _server);
+            if (withSettings && viewer is { SeesSettings: true })
+                PageLists.Settings(json, _server);
+            json.WriteEndObject();
+        }
+
+        return buffer.WrittenSpan.ToArray();
+    }
+
+    /// <summary>What must hold for clients to be sent here, and whether it does.</summary>
+    public IReadOnlyList<ReadyCondition> Ready() => Readiness.Of(_server);
+
+    /// <summary>Those that this server has something to do with.</summary>
+    internal static IEnumerable<Figure> FiguresOf(Moment moment) => moment.Store.Tier is null ? Always : Always.Concat(TieringFigures.All);
+
+    // The same for all who look within a moment.
+    private byte[] Overview()
+    {
+        lock (_gate)
+        {
+            long now = _server.Clock.MonotonicUs;
+            if (_overview.Length > 0 && now - _overviewUs < OverviewUs)
+                return _overview;
+            (_overview, _overviewUs) = (PageOverview.Of(Next()), now);
+            return _overview;
+        }
+    }
+
+    private Moment Next() => _before = new Moment(_server, _before);
+}
