@@ -14,6 +14,7 @@ internal sealed class AdminAnswers(ServerTelemetry telemetry)
     private static readonly Dictionary<string, (string ContentType, byte[] Body)> Page = new(StringComparer.Ordinal)
     {
         ["/"] = ("text/html; charset=utf-8", Resource("page.html")),
+        ["/icon.svg"] = ("image/svg+xml", Resource("icon.svg")),
         ["/page.css"] = ("text/css; charset=utf-8", Resource("page.css")),
         ["/page.js"] = ("text/javascript; charset=utf-8", Resource("page.js")),
     };

@@ -100,6 +100,18 @@ public sealed class HostileTests
         Assert.That(AdminServer.StatusOf(server.Get("/healthz", host: host)), Is.EqualTo(status));
     }
 
+    /// <summary>Probes ask by the address of the machine or the pod, which no name of others can stand for.</summary>
+    [TestCase("10.1.2.3", "10.1.2.3:9121", true)]
+    [TestCase("10.1.2.3", "10.1.2.4:9121", false)]
+    [TestCase("::ffff:10.1.2.3", "10.1.2.3", true)]
+    [TestCase("2001:db8::1", "[2001:db8::1]:9121", true)]
+    [TestCase("2001:db8::1", "[2001:db8::2]:9121", false)]
+    public void The_address_that_a_request_came_to_is_answered_to(string local, string host, bool isAnswered)
+    {
+        HttpRequest request = HttpRequest.Parse(Encoding.ASCII.GetBytes($"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), out _)!;
+        Assert.That(RequestGuard.Refusal(request, System.Net.IPAddress.Parse(local), []) is null, Is.EqualTo(isAnswered));
+    }
+
     [TestCase("/metrics", "Sec-Fetch-Site: cross-site\r\n", 403)]
     [TestCase("/events", "Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: cors\r\n", 403)]
     [TestCase("/metrics", "Origin: http://evil.example\r\n", 403)]

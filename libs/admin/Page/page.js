@@ -105,9 +105,7 @@ function tiles(now, rate) {
   ];
   at("tiles").replaceChildren(...list.map(([name, value, more]) => {
     const tile = node("div");
-    const number = node("dd", value);
-    tile.append(node("dt", name), number, node("dd"));
-    tile.lastChild.append(node("small", more));
+    tile.append(node("dt", name), node("dd", value), node("dd", more, "more"));
     return tile;
   }));
 }
@@ -152,7 +150,7 @@ function keeping(now) {
   if (f.aof_enabled) rows.push(["Log", f.aof_last_write_status ? "written" : "CANNOT BE WRITTEN", f.aof_last_write_status ? "good" : "bad"], ["Log files", `${count(f.garnet_aof_segments)}, ${bytes(f.aof_current_size)}`],
     ["Not written yet", bytes(f.aof_buffer_length)], ["Last sync took", micros(f.garnet_aof_last_sync_usec)], ["Batches open, durable", `${f.garnet_aof_open_batch}, ${f.garnet_aof_durable_batch}`]);
   rows.push(["Last snapshot", f.rdb_saves ? seconds(now.time / 1000 - f.rdb_last_save_time) + " ago" : "none since the start"],
-    ["It", f.rdb_last_bgsave_status ? (f.rdb_saves ? "succeeded" : "–") : "FAILED", f.rdb_last_bgsave_status ? "" : "bad"],
+    ["Its result", f.rdb_last_bgsave_status ? (f.rdb_saves ? "succeeded" : "–") : "FAILED", f.rdb_last_bgsave_status ? "" : "bad"],
     ["Changes since", count(f.rdb_changes_since_last_save)], ["Now", f.rdb_bgsave_in_progress ? "a snapshot is being taken" : f.loading ? "loading" : "at rest"]);
   facts("keeping", rows);
 }

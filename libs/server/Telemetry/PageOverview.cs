@@ -44,7 +44,7 @@ internal static class PageOverview
             return "nothing: memory only";
         if (!keeper.HasLog)
             return "snapshots only";
-        return keeper.Guarantee is { Length: > 0 } durability ? $"append-only file ({durability})" : "append-only file";
+        return $"append-only file, durability {keeper.Guarantee}";
     }
 
     private static void Figures(Utf8JsonWriter json, Moment moment)
