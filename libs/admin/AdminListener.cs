@@ -68,7 +68,8 @@ public sealed class AdminListener : IDisposable
         _stop.Cancel();
         foreach (Socket socket in _sockets)
             socket.Dispose();
-        Task.WaitAll([.. _accepting], StopTime); // those who are served end by themselves, and need the token for that
+        Task.WaitAll([.. _accepting], StopTime);
+        SpinWait.SpinUntil(() => Connections == 0, StopTime); // the token ends whatever they wait for
     }
 
     /// <summary>Opens the addresses.</summary>

@@ -44,6 +44,8 @@ internal sealed class EventStream(ServerTelemetry telemetry, TimeProvider time)
             for (int i = 0; i < AdminLimits.EventsMax && !end.IsCancellationRequested; i++)
             {
                 byte[] page = telemetry.Page(viewer, withSettings: i % AdminLimits.EventsPerSettings == 0);
+                if (page.Length == 0)
+                    return; // the server has stopped
                 await connection.SendAsync((byte[])[.. "data: "u8, .. page, .. "\n\n"u8]).ConfigureAwait(false);
                 await timer.WaitForNextTickAsync(end.Token).ConfigureAwait(false);
             }

@@ -88,6 +88,7 @@ public sealed class RespServer : IDisposable
             Connections = () => _listening?.Connections ?? default,
             Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
         };
+        Telemetry = new ServerTelemetry(Context);
     }
 
     private Store NewStore(
@@ -110,7 +111,7 @@ public sealed class RespServer : IDisposable
     internal ServerContext Context { get; }
 
     /// <summary>What it tells of itself to who is no client.</summary>
-    public ServerTelemetry Telemetry => field ??= new ServerTelemetry(Context);
+    public ServerTelemetry Telemetry { get; }
 
     /// <summary>The settings in force.</summary>
     public ServerSettings Settings => Context.Settings;
@@ -250,6 +251,7 @@ public sealed class RespServer : IDisposable
         Stop(TimeSpan.FromSeconds(10));
         if (!Completion.IsCompleted)
             return; // a reactor hangs: its memory must stay
+        Telemetry.Close();
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
         _listening?.Dispose();

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Common;
 using Garnet.Server;
+using Garnet.Server.Telemetry;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -45,6 +46,8 @@ internal sealed class AdminServer : IDisposable
     }
 
     internal int Port => _listener.Port;
+
+    internal ServerTelemetry Telemetry => _server.Telemetry;
 
     internal int ServerPort => _server.Port;
 

@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Garnet.Common;
+using Garnet.Server.Telemetry;
 
 namespace Garnet.Admin.Test;
 
@@ -66,6 +67,34 @@ public sealed class HealthTests
         GarnetException refused = Assert.Throws<GarnetException>(() => new AdminServer(settings: ("admin-port", server.Port.ToString(System.Globalization.CultureInfo.InvariantCulture))).Dispose())!;
         Assert.That(refused.Kind, Is.EqualTo(ExitKind.PortInUse));
         Assert.That(refused.Message, Does.Contain("admin-port"));
+    }
+
+    [Test]
+    public void Who_looks_while_the_server_goes_is_told_so_and_touches_nothing_of_it()
+    {
+        using var folder = new TemporaryFolder();
+        var server = new AdminServer(settings: ("dir", folder.Path));
+        ServerTelemetry telemetry = server.Telemetry;
+        using var ends = new CancellationTokenSource();
+        long looks = 0;
+        Task[] lookers = [.. Enumerable.Range(0, 3).Select(_ => Task.Run(() =>
+        {
+            while (!ends.IsCancellationRequested)
+            {
+                telemetry.Metrics();
+                telemetry.Page(telemetry.Anybody(isLocal: true), withSettings: true);
+                telemetry.Ready();
+                Interlocked.Increment(ref looks);
+            }
+        }))];
+        Assert.That(() => Interlocked.Read(ref looks), Is.GreaterThan(20).After(AdminServer.WaitMs, 1));
+        server.Dispose();
+        long then = Interlocked.Read(ref looks);
+        Assert.That(() => Interlocked.Read(ref looks), Is.GreaterThan(then + 20).After(AdminServer.WaitMs, 1));
+        ends.Cancel();
+        Assert.That(Task.WaitAll(lookers, AdminServer.WaitMs));
+        Assert.That(telemetry.Ready().Single().Problem, Is.EqualTo("the server has stopped"));
+        Assert.That(System.Text.Encoding.UTF8.GetString(telemetry.Metrics()), Is.EqualTo("# EOF\n"));
     }
 
     private static string IsUnready(AdminServer server, string why)

@@ -136,7 +136,8 @@ function memory(f) {
     return part;
   }));
   const body = parts.map(([name, size, color]) => {
-    const row = node("tr"), cell = node("td");
+    const row = node("tr"), cell = node("th");
+    cell.scope = "row";
     cell.append(node("span", name, "key k-" + color));
     row.append(cell, node("td", bytes(size), "n"), node("td", (100 * size / sum).toFixed(1) + " %", "n"));
     return row;

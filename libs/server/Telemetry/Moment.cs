@@ -16,9 +16,9 @@ internal sealed class Moment(ServerContext server)
     private double? _quickUs;
     private bool _hasBuckets;
 
-    /// <summary>The one after another, whose memory it takes over.</summary>
-    internal Moment(ServerContext server, Moment? before)
-        : this(server) => _buckets = before?._buckets ?? [];
+    /// <summary>One with <see cref="Buckets"/> that somebody has at hand.</summary>
+    internal Moment(ServerContext server, long[] buckets)
+        : this(server) => (_buckets, _hasBuckets) = (buckets, true);
 
     internal ServerContext Server => server;
 

@@ -20,7 +20,8 @@ public sealed class ServerTelemetry
 
     private readonly Lock _gate = new();
     private readonly ServerContext _server;
-    private Moment? _before;
+    private long[] _buckets = []; // a hundred kilobytes, once
+    private bool _isClosed;
     private byte[] _overview = [];
     private long _overviewUs = long.MinValue;
 
@@ -31,27 +32,11 @@ public sealed class ServerTelemetry
         Always.Concat(TieringFigures.All).Select(static figure => figure.Declared)
             .Concat(Labelled.Select(static metric => metric.Declared));
 
-    /// <summary>All metrics, as OpenMetrics has them.</summary>
+    /// <summary>All metrics, as OpenMetrics has them; none once the server is disposed of, as with the questions below.</summary>
     public byte[] Metrics()
     {
         lock (_gate)
-        {
-            Moment moment = Next();
-            var text = new MetricText();
-            foreach (Figure figure in FiguresOf(moment))
-            {
-                text.Begin(figure.Declared);
-                text.Sample(figure.Read(moment) * figure.Scale);
-            }
-
-            foreach (LabelledMetric metric in Labelled)
-            {
-                text.Begin(metric.Declared);
-                metric.Write(moment, text);
-            }
-
-            return text.End();
-        }
+            return _isClosed ? new MetricText().End() : Metrics(Next());
     }
 
     /// <summary>The user as whom everybody on this machine looks; null if the default user has a password, or somebody asks from elsewhere.</summary>
@@ -64,12 +49,53 @@ public sealed class ServerTelemetry
     /// <summary>What the page shows now, as JSON; of the lists that need a right, those of the viewer.</summary>
     public byte[] Page(Viewer? viewer, bool withSettings)
     {
+        lock (_gate)
+            return _isClosed ? [] : Page(Overview(), viewer, withSettings);
+    }
+
+    /// <summary>What must hold for clients to be sent here, and whether it does.</summary>
+    public IReadOnlyList<ReadyCondition> Ready()
+    {
+        lock (_gate)
+            return _isClosed ? [new ReadyCondition("serving", "the server has stopped")] : Readiness.Of(_server);
+    }
+
+    /// <summary>Those that this server has something to do with.</summary>
+    internal static IEnumerable<Figure> FiguresOf(Moment moment) => moment.Store.Tier is null ? Always : Always.Concat(TieringFigures.All);
+
+    /// <summary>Nothing of the server is looked at from here on: its memory is given back.</summary>
+    internal void Close()
+    {
+        lock (_gate)
+            _isClosed = true;
+    }
+
+    private static byte[] Metrics(Moment moment)
+    {
+        var text = new MetricText();
+        foreach (Figure figure in FiguresOf(moment))
+        {
+            text.Begin(figure.Declared);
+            text.Sample(figure.Read(moment) * figure.Scale);
+        }
+
+        foreach (LabelledMetric metric in Labelled)
+        {
+            text.Begin(metric.Declared);
+            metric.Write(moment, text);
+        }
+
+        return text.End();
+    }
+
+    private byte[] Page(byte[] overview, Viewer? viewer, bool withSettings)
+    {
         var buffer = new ArrayBufferWriter<byte>(32 * 1024);
         using (var json = new Utf8JsonWriter(buffer))
         {
             json.WriteStartObject();
             json.WritePropertyName("overview");
-            json.WriteRawValue(Overview(), skipInputValidation: true);
+            json.WriteRawValue(overview, skipInputValidation: true);
             if (viewer is not null)
                 json.WriteString("viewer", viewer.Name);
             if (viewer is { SeesSlowLog: true })
@@ -84,24 +110,18 @@ public sealed class ServerTelemetry
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>What must hold for clients to be sent here, and whether it does.</summary>
-    public IReadOnlyList<ReadyCondition> Ready() => Readiness.Of(_server);
-
-    /// <summary>Those that this server has something to do with.</summary>
-    internal static IEnumerable<Figure> FiguresOf(Moment moment) => moment.Store.Tier is null ? Always : Always.Concat(TieringFigures.All);
-
-    // The same for all who look within a moment.
+    // The same for all who look within a moment; under the lock.
     private byte[] Overview()
     {
-        lock (_gate)
-        {
-            long now = _server.Clock.MonotonicUs;
-            if (_overview.Length > 0 && now - _overviewUs < OverviewUs)
-                return _overview;
+        long now = _server.Clock.MonotonicUs;
+        if (_overview.Length == 0 || now - _overviewUs >= OverviewUs)
             (_overview, _overviewUs) = (PageOverview.Of(Next()), now);
-            return _overview;
-        }
+        return _overview;
     }
 
-    private Moment Next() => _before = new Moment(_server, _before);
+    private Moment Next()
+    {
+        _server.Monitoring.Statistics.TimedByBucket(ref _buckets);
+        return new Moment(_server, _buckets);
+    }
 }
