@@ -31,8 +31,8 @@ internal static class Reference
         text.WriteLine("What `/metrics` answers where `admin-port` is set ([how](../guide/monitoring.md)), in the format of OpenMetrics.");
         text.WriteLine("Names that begin with `redis_` are those of the exporter for Redis and mean the same; `garnet_` are our own.");
         text.WriteLine("Counters begin at zero with the start, and most with `CONFIG RESETSTAT`. Those of `garnet_tier_` are there with a");
-        text.WriteLine("tier only; what has labels, for what has happened. The last column is the same figure for clients: a field of INFO");
-        text.WriteLine("or, of `garnet_bulk_`, of BULK.INFO.");
+        text.WriteLine("tier only; what has labels, for what has happened. The last column is the same figure for clients: a field of");
+        text.WriteLine("INFO or, of `garnet_bulk_`, of BULK.INFO.");
         text.WriteLine();
         text.WriteLine("| Metric | Type | Unit | Labels | | Field |");
         text.WriteLine("|---|---|---|---|---|---|");
