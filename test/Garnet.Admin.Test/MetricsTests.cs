@@ -61,6 +61,16 @@ public sealed class MetricsTests
     }
 
     [Test]
+    public void A_server_with_a_tier_has_its_metrics_too()
+    {
+        using TemporaryFolder tier = new();
+        using var server = new AdminServer(settings: [("tier-path", tier.Path), ("tier-size", "64mb"), ("maxmemory", "64mb")]);
+        OpenMetrics metrics = OpenMetrics.Read(AdminServer.BodyOf(server.Get("/metrics")));
+        Assert.That(metrics.Families, Is.EquivalentTo(ServerTelemetry.Declared.Select(static metric => metric.Family)));
+        Assert.That(metrics.Samples["garnet_tier_size_bytes"].ToString(CultureInfo.InvariantCulture), Is.EqualTo(server.Info()["tier_size_bytes"]));
+    }
+
+    [Test]
     public void Metrics_that_others_can_choose_words_for_stay_valid()
     {
         using var server = new AdminServer();
