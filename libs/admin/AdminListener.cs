@@ -190,14 +190,14 @@ public sealed class AdminListener : IDisposable
         if (request is null)
         {
             if (refusal != HttpStatus.Ok)
-                await connection.SendAsync(AdminAnswers.Refusal(refusal).Bytes(withBody: true)).ConfigureAwait(false);
+                await connection.SendAsync(AdminAnswers.Refusal(refusal), withBody: true).ConfigureAwait(false);
         }
         else if (RequestGuard.Refusal(request, connection.Local, _settings.Hosts) is { } refused)
-            await connection.SendAsync(refused.Bytes(!request.IsHead)).ConfigureAwait(false);
+            await connection.SendAsync(refused, !request.IsHead).ConfigureAwait(false);
         else if (request is { Path: EventStream.Path, IsHead: false })
             await StreamAsync(connection, request).ConfigureAwait(false);
         else
-            await connection.SendAsync(_answers.Of(request, connection).Bytes(!request.IsHead)).ConfigureAwait(false);
+            await connection.SendAsync(_answers.Of(request, connection), !request.IsHead).ConfigureAwait(false);
         await connection.CloseAsync().ConfigureAwait(false);
     }
 
@@ -206,6 +206,6 @@ public sealed class AdminListener : IDisposable
         if (_answers.TryViewer(request, connection, out Viewer? viewer))
             await _events.RunAsync(connection, viewer).ConfigureAwait(false);
         else
-            await connection.SendAsync(AdminAnswers.LoginNeeded.Bytes(withBody: true)).ConfigureAwait(false);
+            await connection.SendAsync(AdminAnswers.LoginNeeded, withBody: true).ConfigureAwait(false);
     }
 }

@@ -12,6 +12,8 @@ internal sealed class EventStream(ServerTelemetry telemetry, TimeProvider time)
 {
     internal const string Path = "/events", ContentType = "text/event-stream";
 
+    private static readonly byte[] EventBegin = "data: "u8.ToArray(), EventEnd = "\n\n"u8.ToArray();
+
     private int _streams;
 
     internal async Task RunAsync(HttpConnection connection, Viewer? viewer)
@@ -21,7 +23,7 @@ internal sealed class EventStream(ServerTelemetry telemetry, TimeProvider time)
             if (Interlocked.Increment(ref _streams) > AdminLimits.StreamsMax)
             {
                 var full = HttpResponse.Text(HttpStatus.ServiceUnavailable, $"{AdminLimits.StreamsMax} pages are looked at.");
-                await connection.SendAsync(full.Bytes(withBody: true)).ConfigureAwait(false);
+                await connection.SendAsync(full, withBody: true).ConfigureAwait(false);
                 return;
             }
 
@@ -46,7 +48,9 @@ internal sealed class EventStream(ServerTelemetry telemetry, TimeProvider time)
                 byte[] page = telemetry.Page(viewer, withSettings: i % AdminLimits.EventsPerSettings == 0);
                 if (page.Length == 0)
                     return; // the server has stopped
-                await connection.SendAsync((byte[])[.. "data: "u8, .. page, .. "\n\n"u8]).ConfigureAwait(false);
+                await connection.SendAsync(EventBegin).ConfigureAwait(false);
+                await connection.SendAsync(page).ConfigureAwait(false);
+                await connection.SendAsync(EventEnd).ConfigureAwait(false);
                 await timer.WaitForNextTickAsync(end.Token).ConfigureAwait(false);
             }
         }

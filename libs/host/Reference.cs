@@ -38,8 +38,8 @@ internal static class Reference
         text.WriteLine("|---|---|---|---|---|---|");
         foreach (MetricDeclaration metric in ServerTelemetry.Declared.OrderBy(static metric => metric.Name, StringComparer.Ordinal))
         {
-            string source = metric.Source.Length == 0 ? "" : $"`{metric.Source}`", kind = metric.Kind.ToString().ToLowerInvariant();
-            text.WriteLine($"| `{metric.Name}` | {kind} | {metric.Unit} | {metric.Labels} | {metric.Help} | {source} |");
+            string source = metric.Source.Length == 0 ? "" : $"`{metric.Source}`";
+            text.WriteLine($"| `{metric.Name}` | {metric.Type} | {metric.Unit} | {metric.Labels} | {metric.Help} | {source} |");
         }
 
         return text.ToString();

@@ -57,6 +57,14 @@ internal sealed class HttpConnection : IDisposable
         _timed.CancelAfter(Timeout.InfiniteTimeSpan);
     }
 
+    /// <summary>Sends an answer, of HEAD the head alone.</summary>
+    internal async Task SendAsync(HttpResponse response, bool withBody)
+    {
+        await SendAsync(response.Head).ConfigureAwait(false);
+        if (withBody)
+            await SendAsync(response.Body).ConfigureAwait(false);
+    }
+
     /// <summary>Ends when the other side has closed, or has sent something that nobody expects.</summary>
     internal async Task EndOfReaderAsync(CancellationToken cancellation)
     {

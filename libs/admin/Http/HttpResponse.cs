@@ -25,14 +25,9 @@ internal sealed record HttpResponse(HttpStatus Status, string ContentType, byte[
     internal static byte[] HeadOfStream(string contentType) =>
         Encoding.ASCII.GetBytes($"HTTP/1.1 200 OK\r\nContent-Type: {contentType}\r\n{Guards}\r\n");
 
-    /// <summary>As it is sent.</summary>
-    internal byte[] Bytes(bool withBody)
-    {
-        string head = string.Create(CultureInfo.InvariantCulture,
-            $"HTTP/1.1 {(int)Status} {Reason}\r\nContent-Type: {ContentType}\r\nContent-Length: {Body.Length}\r\n{Fields}{Guards}\r\n");
-        byte[] bytes = Encoding.ASCII.GetBytes(head);
-        return withBody ? [.. bytes, .. Body] : bytes;
-    }
+    /// <summary>What is sent before the body.</summary>
+    internal byte[] Head => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture,
+        $"HTTP/1.1 {(int)Status} {Reason}\r\nContent-Type: {ContentType}\r\nContent-Length: {Body.Length}\r\n{Fields}{Guards}\r\n"));
 
     private string Reason => Status switch
     {

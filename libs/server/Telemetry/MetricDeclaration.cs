@@ -11,15 +11,22 @@ public sealed record MetricDeclaration(string Name, MetricKind Kind, string Labe
     private const string Total = "_total";
 
     /// <summary>The name of the family: that of a counter without its ending.</summary>
-    public string Family => Kind == MetricKind.Counter ? Name[..^Total.Length] : Name;
+    public string Family { get; } = FamilyOf(Name, Kind);
 
     /// <summary>The unit, which the family's name ends with; empty for plain numbers.</summary>
-    public string Unit
+    public string Unit { get; } = UnitOf(FamilyOf(Name, Kind));
+
+    /// <summary>The type as it is written.</summary>
+    public string Type { get; } = Kind.ToString().ToLowerInvariant();
+
+    /// <summary>The names of the labels.</summary>
+    internal string[] LabelNames { get; } = Labels.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+
+    private static string FamilyOf(string name, MetricKind kind) => kind == MetricKind.Counter ? name[..^Total.Length] : name;
+
+    private static string UnitOf(string family)
     {
-        get
-        {
-            string unit = Family[(Family.LastIndexOf('_') + 1)..];
-            return unit is "seconds" or "bytes" or "usec" ? unit : "";
-        }
+        string unit = family[(family.LastIndexOf('_') + 1)..];
+        return unit is "seconds" or "bytes" or "usec" ? unit : "";
     }
 }

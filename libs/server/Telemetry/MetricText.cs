@@ -1,10 +1,11 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text;
 
 namespace Garnet.Server.Telemetry;
 
 /// <summary>
-/// Metrics in the text format of OpenMetrics 1.0. What others chose (names of replicas, codes of errors of scripts) is escaped, and cut at
+/// Metrics in the text format of OpenMetrics 1.0, into memory that the next scrape uses again. What others chose (names of replicas, codes of errors of scripts) is escaped, and cut at
 /// <see cref="LabelCharsMax"/>.
 /// </summary>
 internal sealed class MetricText
@@ -12,19 +13,22 @@ internal sealed class MetricText
     /// <summary>Characters of a label's value at most: a name of a host has no more.</summary>
     private const int LabelCharsMax = 255;
 
-    private readonly StringBuilder _text = new(32 * 1024); // what an ordinary server has to say
-    private string[] _labels = [];
-    private string _name = "";
+    private const int NumberBytesMax = 32; // of a double, shortest form
+
+    private readonly ArrayBufferWriter<byte> _text = new(32 * 1024); // what an ordinary server has to say
+    private MetricDeclaration _metric = null!; // whoever writes samples has begun
+
+    /// <summary>Begins anew.</summary>
+    internal void Clear() => _text.ResetWrittenCount();
 
     /// <summary>Begins a metric; its samples follow.</summary>
     internal void Begin(MetricDeclaration declared)
     {
-        _name = declared.Name;
-        _labels = declared.Labels.Split(' ', StringSplitOptions.RemoveEmptyEntries);
-        _text.Append("# HELP ").Append(declared.Family).Append(' ').Append(declared.Help).Append('\n');
-        _text.Append("# TYPE ").Append(declared.Family).Append(' ').Append(declared.Kind.ToString().ToLowerInvariant()).Append('\n');
+        _metric = declared;
+        Describe("# HELP ", declared.Help);
+        Describe("# TYPE ", declared.Type);
         if (declared.Unit.Length > 0)
-            _text.Append("# UNIT ").Append(declared.Family).Append(' ').Append(declared.Unit).Append('\n');
+            Describe("# UNIT ", declared.Unit);
     }
 
     /// <summary>A sample of the metric that has begun.</summary>
@@ -41,25 +45,45 @@ internal sealed class MetricText
     }
 
     /// <summary>All of it, with the line that says that nothing is missing.</summary>
-    internal byte[] End() => Encoding.UTF8.GetBytes(_text.Append("# EOF\n").ToString());
+    internal byte[] End()
+    {
+        Add("# EOF\n");
+        return _text.WrittenSpan.ToArray();
+    }
+
+    private void Describe(string what, string text)
+    {
+        Add(what);
+        Add(_metric.Family);
+        Add(" ");
+        Add(text);
+        Add("\n");
+    }
 
     private void Sample(string suffix, double value, ReadOnlySpan<string> labels, string bound)
     {
-        _text.Append(_name).Append(suffix);
-        char before = '{';
+        Add(_metric.Name);
+        Add(suffix);
         for (int i = 0; i < labels.Length; i++)
         {
-            _text.Append(before).Append(_labels[i]).Append("=\"");
+            Add(i == 0 ? "{" : ",");
+            Add(_metric.LabelNames[i]);
+            Add("=\"");
             Escape(labels[i]);
-            _text.Append('"');
-            before = ',';
+            Add("\"");
         }
 
         if (bound.Length > 0)
-            _text.Append(before).Append("le=\"").Append(bound).Append('"');
-        if (labels.Length > 0 || bound.Length > 0)
-            _text.Append('}');
-        _text.Append(' ').Append(value.ToString("R", CultureInfo.InvariantCulture)).Append('\n');
+        {
+            Add(labels.Length == 0 ? "{le=\"" : ",le=\"");
+            Add(bound);
+            Add("\"");
+        }
+
+        Add(labels.Length > 0 || bound.Length > 0 ? "} " : " ");
+        value.TryFormat(_text.GetSpan(NumberBytesMax), out int written, "R", CultureInfo.InvariantCulture);
+        _text.Advance(written);
+        Add("\n");
     }
 
     private void Escape(string value)
@@ -67,11 +91,13 @@ internal sealed class MetricText
         foreach (char one in value.AsSpan(0, Math.Min(value.Length, LabelCharsMax)))
         {
             if (one is '\\' or '"')
-                _text.Append('\\').Append(one);
+                Add(one == '"' ? "\\\"" : "\\\\");
             else if (one == '\n')
-                _text.Append("\\n");
+                Add("\\n");
             else
-                _text.Append(char.IsControl(one) || char.IsSurrogate(one) ? '?' : one);
+                Add(char.IsControl(one) || char.IsSurrogate(one) ? "?" : new ReadOnlySpan<char>(in one));
         }
     }
+
+    private void Add(ReadOnlySpan<char> text) => Encoding.UTF8.GetBytes(text, _text);
 }

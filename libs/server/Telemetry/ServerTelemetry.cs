@@ -21,6 +21,8 @@ public sealed class ServerTelemetry
     private readonly Lock _gate = new();
     private readonly ServerContext _server;
     private long[] _buckets = []; // a hundred kilobytes, once
+    private readonly MetricText _text = new();
+    private readonly ArrayBufferWriter<byte> _page = new(32 * 1024); // what a page without much to say takes
     private bool _isClosed;
     private byte[] _overview = [];
     private long _overviewUs = long.MinValue;
@@ -36,7 +38,7 @@ public sealed class ServerTelemetry
     public byte[] Metrics()
     {
         lock (_gate)
-            return _isClosed ? new MetricText().End() : Metrics(Next());
+            return Metrics(_isClosed ? null : Next());
     }
 
     /// <summary>The user as whom everybody on this machine looks; null if the default user has a password, or somebody asks from elsewhere.</summary>
@@ -70,28 +72,30 @@ public sealed class ServerTelemetry
             _isClosed = true;
     }
 
-    private static byte[] Metrics(Moment moment)
+    private byte[] Metrics(Moment? moment)
     {
-        var text = new MetricText();
+        _text.Clear();
+        if (moment is null)
+            return _text.End();
         foreach (Figure figure in FiguresOf(moment))
         {
-            text.Begin(figure.Declared);
-            text.Sample(figure.Read(moment) * figure.Scale);
+            _text.Begin(figure.Declared);
+            _text.Sample(figure.Read(moment) * figure.Scale);
         }
 
         foreach (LabelledMetric metric in Labelled)
         {
-            text.Begin(metric.Declared);
-            metric.Write(moment, text);
+            _text.Begin(metric.Declared);
+            metric.Write(moment, _text);
         }
 
-        return text.End();
+        return _text.End();
     }
 
     private byte[] Page(byte[] overview, Viewer? viewer, bool withSettings)
     {
-        var buffer = new ArrayBufferWriter<byte>(32 * 1024);
-        using (var json = new Utf8JsonWriter(buffer))
+        _page.ResetWrittenCount();
+        using (var json = new Utf8JsonWriter(_page))
         {
             json.WriteStartObject();
             json.WritePropertyName("overview");
@@ -107,7 +111,7 @@ public sealed class ServerTelemetry
             json.WriteEndObject();
         }
 
-        return buffer.WrittenSpan.ToArray();
+        return _page.WrittenSpan.ToArray();
     }
 
     // The same for all who look within a moment; under the lock.
