@@ -66,6 +66,8 @@ public sealed class GarnetServer : IAsyncDisposable
             server.Dispose();
             throw;
         }
+        if (settings.Admin.Port > 0)
+            sources.Notices.Add("admin-port has no effect: a server that is embedded has no listener for operators");
         Banner.Write(log, server, settings, sources.Notices);
         Banner.WriteReady(log);
         return new GarnetServer(server, settings, options.StopGrace);

@@ -1,5 +1,6 @@
 using Garnet.Common;
 using Garnet.Server;
+using Garnet.Server.Telemetry;
 
 namespace Garnet.Host;
 
@@ -8,10 +9,40 @@ internal static class Reference
 {
     public static int Print(string page, TextWriter output)
     {
-        if (page != "settings")
-            throw new GarnetException(ExitKind.Configuration, "cannot print a reference page", $"there is no page '{page}'", "Pages: settings");
-        output.Write(Settings());
+        output.Write(page switch
+        {
+            "settings" => Settings(),
+            "metrics" => Metrics(),
+            _ => throw Unknown(page),
+        });
         return 0;
+    }
+
+    private static GarnetException Unknown(string page) =>
+        new(ExitKind.Configuration, "cannot print a reference page", $"there is no page '{page}'", "Pages: metrics, settings");
+
+    /// <summary>The page of all metrics.</summary>
+    public static string Metrics()
+    {
+        var text = new StringWriter { NewLine = "\n" };
+        text.WriteLine("<!-- Generated: garnet-server --print-reference metrics. Do not edit. -->");
+        text.WriteLine("# Metrics");
+        text.WriteLine();
+        text.WriteLine("What `/metrics` answers where `admin-port` is set ([how](../guide/monitoring.md)), in the format of OpenMetrics.");
+        text.WriteLine("Names that begin with `redis_` are those of the exporter for Redis and mean the same; `garnet_` are our own.");
+        text.WriteLine("Counters begin at zero with the start, and most with `CONFIG RESETSTAT`. Those of `garnet_tier_` are there with a");
+        text.WriteLine("tier only; what has labels, for what has happened. The last column is the same figure for clients: a field of");
+        text.WriteLine("INFO or, of `garnet_bulk_`, of BULK.INFO.");
+        text.WriteLine();
+        text.WriteLine("| Metric | Type | Unit | Labels | | Field |");
+        text.WriteLine("|---|---|---|---|---|---|");
+        foreach (MetricDeclaration metric in ServerTelemetry.Declared.OrderBy(static metric => metric.Name, StringComparer.Ordinal))
+        {
+            string source = metric.Source.Length == 0 ? "" : $"`{metric.Source}`";
+            text.WriteLine($"| `{metric.Name}` | {metric.Type} | {metric.Unit} | {metric.Labels} | {metric.Help} | {source} |");
+        }
+
+        return text.ToString();
     }
 
     /// <summary>The page of all settings, in three parts: in effect, kept, refused.</summary>

@@ -21,7 +21,9 @@ public static class ServerProcess
     private static readonly TimeSpan StopGrace = TimeSpan.FromSeconds(10);
 
     /// <summary>Runs until the server has stopped; returns the exit code.</summary>
-    public static int Run(string[] args)
+    /// <param name="args">The command line.</param>
+    /// <param name="beside">Starts what this process has beside the server, once that serves, and gives back what is to be disposed of before it; null if there is nothing.</param>
+    public static int Run(string[] args, Func<RespServer, ILogger, IDisposable?> beside)
     {
         try
         {
@@ -32,7 +34,7 @@ public static class ServerProcess
                 CommandVerb.Version => Say(Banner.Name),
                 CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
                 CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
-                _ => RunConfigured(line),
+                _ => RunConfigured(line, beside),
             };
         }
         catch (GarnetException e)
@@ -89,7 +91,7 @@ public static class ServerProcess
             : DataTool.Repair(line.Directory, line.Applies, lines.Write, lines.WriteProgress);
     }
 
-    private static int RunConfigured(CommandLine line)
+    private static int RunConfigured(CommandLine line, Func<RespServer, ILogger, IDisposable?> beside)
     {
         var settings = new ServerSettings();
         var table = new SettingTable();
@@ -102,7 +104,9 @@ public static class ServerProcess
         sources.Finish();
         if (line.Verb == CommandVerb.Ping)
             return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
-        return line.Verb == CommandVerb.CheckConfig ? ReportFile(line.ConfigFile!, sources.Notices) : Serve(settings, table, sources.Notices, line.ConfigFile);
+        if (line.Verb == CommandVerb.CheckConfig)
+            return ReportFile(line.ConfigFile!, sources.Notices);
+        return Serve(settings, table, sources.Notices, line.ConfigFile, beside);
     }
 
     private static int ReportFile(string path, List<string> notices)
@@ -112,7 +116,9 @@ public static class ServerProcess
         return 0;
     }
 
-    private static int Serve(ServerSettings settings, SettingTable table, List<string> notices, string? configFile)
+    private static int Serve(
+        ServerSettings settings, SettingTable table, List<string> notices, string? configFile,
+        Func<RespServer, ILogger, IDisposable?> beside)
     {
         FindOpenSsl();
         if (OperatingSystem.IsLinux())
@@ -133,6 +139,7 @@ public static class ServerProcess
         using var garbage = new IdleGarbage(); // only in a process of our own: an application that embeds the server decides for itself
         garbage.Start();
         Banner.Write(log, server, settings, notices);
+        using IDisposable? besideServer = beside(server, log); // it tells of a load too
         if (Task.WaitAny(server.Loaded, server.Completion) == 0)
             Banner.WriteReady(log);
         try

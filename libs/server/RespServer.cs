@@ -9,6 +9,7 @@ using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Garnet.Server.Families.Tiering;
+using Garnet.Server.Telemetry;
 using Garnet.Server.Tiering;
 using Garnet.Server.Tls;
 using Garnet.Server.Tracking;
@@ -87,6 +88,7 @@ public sealed class RespServer : IDisposable
             Connections = () => _listening?.Connections ?? default,
             Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
         };
+        Telemetry = new ServerTelemetry(Context);
     }
 
     private Store NewStore(
@@ -107,6 +109,9 @@ public sealed class RespServer : IDisposable
 
     /// <summary>The machineries.</summary>
     internal ServerContext Context { get; }
+
+    /// <summary>What it tells of itself to who is no client.</summary>
+    public ServerTelemetry Telemetry { get; }
 
     /// <summary>The settings in force.</summary>
     public ServerSettings Settings => Context.Settings;
@@ -246,6 +251,7 @@ public sealed class RespServer : IDisposable
         Stop(TimeSpan.FromSeconds(10));
         if (!Completion.IsCompleted)
             return; // a reactor hangs: its memory must stay
+        Telemetry.Close();
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
         _listening?.Dispose();

@@ -1,3 +1,4 @@
+using Garnet.Admin;
 using Garnet.Host;
 
-return ServerProcess.Run(args);
+return ServerProcess.Run(args, AdminListener.Start);

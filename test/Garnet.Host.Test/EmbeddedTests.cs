@@ -1,6 +1,7 @@
 using Garnet.Common;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace Garnet.Host.Test;
 
@@ -22,6 +23,16 @@ public sealed class EmbeddedTests
         await server.DisposeAsync();
         await server.DisposeAsync();
         Assert.That(server.Completion.IsCompletedSuccessfully);
+    }
+
+    [Test]
+    public async Task A_port_for_operators_is_noted_to_have_no_effect()
+    {
+        using var lines = new LinesKept();
+        var options = new GarnetServerOptions { LoggerFactory = lines };
+        options.Settings["admin-port"] = "1";
+        await using GarnetServer server = await GarnetServer.StartAsync(options);
+        Assert.That(lines.All, Has.Some.EqualTo("admin-port has no effect: a server that is embedded has no listener for operators"));
     }
 
     [Test]
@@ -93,5 +104,27 @@ public sealed class EmbeddedTests
         public object? GetService(Type serviceType) => serviceType == typeof(IHostApplicationLifetime) ? this : null;
 
         public void StopApplication() => Stopped.TrySetResult(true);
+    }
+
+    /// <summary>What a server says.</summary>
+    private sealed class LinesKept : ILoggerFactory, ILogger
+    {
+        internal System.Collections.Concurrent.ConcurrentQueue<string> All { get; } = [];
+
+        public ILogger CreateLogger(string categoryName) => this;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            All.Enqueue(formatter(state, exception));
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
+
+        public void AddProvider(ILoggerProvider provider) => throw new NotSupportedException();
+
+        public void Dispose()
+        {
+            // There is nothing to give back.
+        }
     }
 }

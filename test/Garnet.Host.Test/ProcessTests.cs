@@ -42,6 +42,36 @@ public sealed class ProcessTests
     }
 
     [Test]
+    public void A_taken_admin_port_ends_with_69_and_says_why()
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        using Process process = Start($"--port {FreePort()} --admin-bind 127.0.0.1 --admin-port {((IPEndPoint)taken.LocalEndpoint).Port}");
+        string said = process.StandardError.ReadToEnd();
+        process.WaitForExit();
+        Assert.That((process.ExitCode, said), Is.EqualTo((69, said)));
+        Assert.That(said, Does.Contain("admin-port cannot be opened at 127.0.0.1 port"));
+    }
+
+    [Test]
+    public void Operators_are_answered_by_HTTP_while_the_server_runs_and_a_signal_stops_both()
+    {
+        int adminPort = FreePort();
+        using Process server = Start($"--port {FreePort()} --admin-port {adminPort}");
+        WaitFor(server, "Ready to accept connections");
+        using var client = new TcpClient("127.0.0.1", adminPort) { ReceiveTimeout = DeadlineMs };
+        client.GetStream().Write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"u8);
+        using var reader = new StreamReader(client.GetStream());
+        Assert.That(reader.ReadToEnd(), Does.StartWith("HTTP/1.1 200 OK\r\n").And.EndWith("snapshot: ok\n"));
+        using var stream = new TcpClient("127.0.0.1", adminPort) { ReceiveTimeout = DeadlineMs };
+        stream.GetStream().Write("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"u8);
+        Assert.That(stream.GetStream().ReadByte(), Is.EqualTo('H'), "a page is looked at");
+        Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
+        server.WaitForExit();
+        Assert.That(server.ExitCode, Is.Zero);
+    }
+
+    [Test]
     public void A_server_answers_its_health_check_and_a_signal_stops_it_with_0()
     {
         int port = FreePort();

@@ -3,12 +3,16 @@ namespace Garnet.Host.Test;
 public sealed class ReferencePageTests
 {
     [Test]
-    public void The_page_of_settings_is_what_the_server_prints()
+    public void The_page_of_settings_is_what_the_server_prints() => IsPrinted("settings", Reference.Settings());
+
+    [Test]
+    public void The_page_of_metrics_is_what_the_server_prints() => IsPrinted("metrics", Reference.Metrics());
+
+    private static void IsPrinted(string page, string printed)
     {
         string? root = TestContext.CurrentContext.TestDirectory;
         while (!File.Exists(Path.Combine(root!, "Garnet.sln"))) root = Path.GetDirectoryName(root);
-        string page = File.ReadAllText(Path.Combine(root!, "website", "docs", "reference", "settings.md"));
-        Assert.That(page, Is.EqualTo(Reference.Settings()),
-            "run: garnet-server --print-reference settings > website/docs/reference/settings.md");
+        string kept = File.ReadAllText(Path.Combine(root!, "website", "docs", "reference", page + ".md"));
+        Assert.That(kept, Is.EqualTo(printed), $"run: garnet-server --print-reference {page} > website/docs/reference/{page}.md");
     }
 }

@@ -11,7 +11,7 @@ public sealed class ReferenceTests
     /// <summary>Libraries from the bottom up: a project may reference only what stands above its own line here.</summary>
     private static readonly string[] Order =
     [
-        "Garnet.Rdma", "Garnet.Bulk", "Garnet.Common", "Garnet.Lua", "Garnet.Media", "Tsavorite", "Garnet.Types", "Garnet.Rdb", "Garnet.Aof", "Garnet.Replication", "Garnet.Server", "Garnet.Host", "GarnetServer",
+        "Garnet.Rdma", "Garnet.Bulk", "Garnet.Common", "Garnet.Lua", "Garnet.Media", "Tsavorite", "Garnet.Types", "Garnet.Rdb", "Garnet.Aof", "Garnet.Replication", "Garnet.Server", "Garnet.Host", "Garnet.Admin", "GarnetServer",
     ];
 
     private static readonly Dictionary<string, string[]> Packages = new()
@@ -20,6 +20,7 @@ public sealed class ReferenceTests
         ["Garnet.Lua"] = ["KeraLua"],
         ["Garnet.Types"] = ["System.IO.Hashing"],
         ["Garnet.Server"] = ["Microsoft.Extensions.Logging.Abstractions"],
+        ["Garnet.Admin"] = ["Microsoft.Extensions.Logging.Abstractions"],
         ["Garnet.Host"] = ["Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Hosting.Abstractions"],
         ["GarnetServer"] = [],
     };

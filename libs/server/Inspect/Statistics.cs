@@ -51,12 +51,19 @@ internal sealed class Statistics(
     /// </summary>
     internal long[] TimedByBucket()
     {
+        long[] buckets = [];
+        TimedByBucket(ref buckets);
+        return buckets;
+    }
+
+    /// <summary>The same for who asks again and again: into what he has kept from the last time, if that is long enough.</summary>
+    internal void TimedByBucket(ref long[] buckets)
+    {
         lock (_gate)
         {
-            long[] buckets = SumBuckets();
+            SumBuckets(ref buckets);
             for (int i = 0; i < _bucketsBase.Length; i++)
                 buckets[i] -= _bucketsBase[i];
-            return buckets;
         }
     }
 
@@ -101,7 +108,8 @@ internal sealed class Statistics(
         lock (_gate)
         {
             _base = Sum(commands);
-            _bucketsBase = SumBuckets();
+            _bucketsBase = [];
+            SumBuckets(ref _bucketsBase);
             _storeBase = store;
         }
     }
@@ -119,17 +127,17 @@ internal sealed class Statistics(
         return sum;
     }
 
-    private long[] SumBuckets()
+    private void SumBuckets(ref long[] sum)
     {
-        var sum = new long[commands * ReactorFigures.TimeBuckets];
+        if (sum.Length < commands * ReactorFigures.TimeBuckets)
+            sum = new long[commands * ReactorFigures.TimeBuckets];
+        Array.Clear(sum);
         foreach (Worker worker in server.Workers)
         {
             long[] buckets = worker.Figures.TimedByBucket;
             for (int i = 0; i < sum.Length; i++)
                 sum[i] += buckets[i];
         }
-
-        return sum;
     }
 
     private static void Add(Totals sum, Worker worker)

@@ -49,10 +49,13 @@ internal sealed class WriteRefusals : IDisposable
     {
         get
         {
-            string[] causes = [.. Causes.Where(cause => Volatile.Read(ref _left[(int)cause]) > 0).Select(static cause => cause.ToString().ToLowerInvariant())];
+            string[] causes = [.. All.Where(static one => one.Holds).Select(static one => one.Cause.ToString().ToLowerInvariant())];
             return causes.Length == 0 ? "no" : string.Join(',', causes);
         }
     }
+
+    /// <summary>Every cause, and whether writes are refused for it now.</summary>
+    internal IEnumerable<(RefusalCause Cause, bool Holds)> All => Causes.Select(cause => (cause, Volatile.Read(ref _left[(int)cause]) > 0));
 
     /// <summary>A write has been refused, or would be. From any thread; costs a read while that is known.</summary>
     internal void Note(RefusalCause cause)

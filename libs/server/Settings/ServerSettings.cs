@@ -20,6 +20,7 @@ public sealed class ServerSettings
     public ReplicationSettings Replication { get; } = new();
     public ScriptSettings Scripts { get; } = new();
     public BulkSettings Bulk { get; } = new();
+    public AdminSettings Admin { get; } = new();
 
     /// <summary>Puts every room and the parameters of redis that have no room here into <paramref name="table"/>.</summary>
     public void Register(SettingTable table)
@@ -35,6 +36,7 @@ public sealed class ServerSettings
         table.Add(Replication);
         table.Add(Scripts);
         table.Add(Bulk);
+        table.Add(Admin);
         ConfigCompatibility.Register(table);
     }
 }

@@ -2,7 +2,7 @@ using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Inspect;
+using Garnet.Server.Telemetry;
 using Garnet.Server.Families.Persistence;
 using Garnet.Server.Persistence;
 
@@ -116,7 +116,7 @@ internal readonly struct Lolwut : ICommand
             text.Append(' ', indent).Append(row < 3 ? '/' : '\\').Append(row == 2 ? '_' : '.', width - 2).Append(row < 3 ? '\\' : '/').Append('\n');
         }
 
-        text.Append("\nGarnet ver. ").Append(InfoText.Version).Append('\n');
+        text.Append("\nGarnet ver. ").Append(ServerTelemetry.Version).Append('\n');
         call.Out.Verbatim(Encoding.ASCII.GetBytes(text.ToString()));
         return Reply.Sent;
     }

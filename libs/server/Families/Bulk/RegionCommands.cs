@@ -3,6 +3,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Telemetry;
 
 namespace Garnet.Server.Families.Bulk;
 
@@ -122,11 +123,10 @@ internal readonly struct BulkInfo : ICommand
     public static Reply Run(ref Call call)
     {
         BulkSessions bulk = call.Server.Bulk;
+        var moment = new Moment(call.Server);
         (string Name, long Value)[] numbers =
         [
-            ("sessions", bulk.Count), ("transfers-running", bulk.Budget.Operations), ("bytes-running", bulk.Budget.Bytes),
-            ("transfers-done", bulk.Moved), ("transfers-failed", bulk.Failures), ("bytes-read", bulk.BytesIn),
-            ("bytes-written", bulk.BytesOut), ("values-placed", bulk.Placed), ("sessions-lost", bulk.Lost), ("sessions-held", bulk.Held),
+            .. BulkSessionFigures.All.Select(figure => (figure.Field, figure.Read(moment))),
             ("regions", call.Client.Bulk?.RegionCount ?? 0), ("uploads", call.Client.Bulk?.UploadCount ?? 0),
         ];
         call.Out.Map(numbers.Length + 2);

@@ -10,15 +10,14 @@ internal static class CommandText
     internal static void Calls(InfoText info)
     {
         info.Section("Commandstats");
-        Statistics.Totals totals = info.Server.Monitoring.Statistics.NowByCommand();
-        double quickUs = QuickUs(totals);
+        Statistics.Totals totals = info.Moment.ByCommand;
         for (int i = 1; i < totals.Calls.Length; i++)
         {
             if (totals.Calls[i] + totals.RejectedCalls[i] == 0)
                 continue;
-            double us = totals.TimedUs[i] + ((totals.Calls[i] - totals.TimedCalls[i]) * quickUs);
+            double us = info.Moment.MicrosecondsOf(i);
             double per = totals.Calls[i] == 0 ? 0 : us / totals.Calls[i];
-            string name = info.Server.Commands.Specs[i].Name.ToLowerInvariant();
+            string name = info.Moment.NameOf(i);
             info.Text.Append(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n");
         }
     }
@@ -29,13 +28,12 @@ internal static class CommandText
         info.Section("Latencystats");
         if (!info.Server.Settings.Inspect.LatencyTracking)
             return;
-        long[] buckets = info.Server.Monitoring.Statistics.TimedByBucket();
         for (int i = 1; i < info.Server.Commands.Specs.Count; i++)
         {
-            ReadOnlySpan<long> timed = buckets.AsSpan(i * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets);
+            ReadOnlySpan<long> timed = info.Moment.BucketsOf(i);
             if (!timed.ContainsAnyExcept(0))
                 continue;
-            info.Text.Append("latency_percentiles_usec_").Append(info.Server.Commands.Specs[i].Name.ToLowerInvariant());
+            info.Text.Append("latency_percentiles_usec_").Append(info.Moment.NameOf(i));
             char before = ':';
             foreach (double percentile in info.Server.Settings.Inspect.LatencyPercentiles.Values)
             {
@@ -55,19 +53,5 @@ internal static class CommandText
             if (count > 0)
                 info.Text.Append(CultureInfo.InvariantCulture, $"errorstat_{code}:count={count}\r\n");
         }
-    }
-
-    // Commands that are not timed by themselves share the rest of the busy time evenly.
-    private static double QuickUs(Statistics.Totals totals)
-    {
-        long timedUs = 0, timedCalls = 0;
-        for (int i = 0; i < totals.TimedUs.Length; i++)
-        {
-            timedUs += totals.TimedUs[i];
-            timedCalls += totals.TimedCalls[i];
-        }
-
-        long quickCalls = totals.Commands - timedCalls;
-        return quickCalls <= 0 ? 0 : Math.Max(totals.BusyUs - timedUs, 0) / (double)quickCalls;
     }
 }

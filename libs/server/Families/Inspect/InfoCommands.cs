@@ -17,7 +17,7 @@ internal readonly struct Info : ICommand
         ("tiering", true, TierText.Write),
         ("persistence", true, PersistenceText.Write),
         ("stats", true, StatsText.Write),
-        ("replication", true, static info => new ReplicationText(info.Server).Write(info.Section, info.Field, info.Field)),
+        ("replication", true, static info => new ReplicationText(info.Moment).Write(info.Section, info.Field, info.Field)),
         ("cpu", true, ServerText.Cpu),
         ("modules", true, ServerText.Modules),
         ("commandstats", false, CommandText.Calls),

@@ -2,30 +2,28 @@ using System.Globalization;
 using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
+using Garnet.Server.Telemetry;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Inspect;
 
 /// <summary>
 /// The text of INFO: Redis's sections, field names and order, since tools parse it by line. What this server has and Redis
-/// does not is added at the end of a section, prefixed <c>garnet_</c>. Each group of sections is written by a type of its own.
+/// does not is added at the end of a section, prefixed <c>garnet_</c>. Each group of sections is written by a type of its own. A number that is a metric too
+/// is declared in <see cref="Telemetry"/> and only named here.
 /// </summary>
 internal sealed class InfoText(ServerContext server)
 {
-    /// <summary>This server's own, where <c>redis-version</c> is what clients are told of.</summary>
-    internal static readonly string Version = typeof(InfoText).Assembly.GetName().Version?.ToString(3) ?? "";
-
-    private StoreFigures? _figures;
+    /// <summary>Of one moment for all sections; only those who show them pay for them.</summary>
+    internal Moment Moment { get; } = new(server);
 
     internal ServerContext Server => server;
 
     internal StringBuilder Text { get; } = new(4096);
 
-    /// <summary>Of one moment for all sections; only those who show them pay for them.</summary>
-    internal Statistics.Totals Totals => field ??= server.Monitoring.Statistics.Now();
+    internal Statistics.Totals Totals => Moment.Totals;
 
-    /// <summary>Of one moment too.</summary>
-    internal StoreFigures Figures => _figures ??= server.Store.Figures();
+    internal StoreFigures Figures => Moment.Store;
 
     internal void Section(string name)
     {
@@ -37,6 +35,23 @@ internal sealed class InfoText(ServerContext server)
     internal void Field(string name, string value) => Text.Append(name).Append(':').Append(value).Append("\r\n");
 
     internal void Field(string name, long value) => Text.Append(name).Append(':').Append(value).Append("\r\n");
+
+    internal void Field(Figure figure) => Field(figure.Field, figure.Read(Moment));
+
+    internal void Fields(params ReadOnlySpan<Figure> figures)
+    {
+        foreach (Figure figure in figures)
+            Field(figure);
+    }
+
+    /// <summary>As a fraction, where INFO has seconds.</summary>
+    internal void Seconds(Figure figure) =>
+        Field(figure.Field, (figure.Read(Moment) * figure.Scale).ToString("F6", CultureInfo.InvariantCulture));
+
+    /// <summary>Whether it is well, in a word.</summary>
+    internal void Status(Figure figure) => Field(figure.Field, figure.Read(Moment) == 1 ? "ok" : "err");
+
+    internal void Size(Figure figure) => Size(figure.Field, figure.Read(Moment));
 
     internal void Size(string name, long bytes)
     {

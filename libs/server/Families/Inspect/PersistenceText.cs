@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Snapshots;
 using Garnet.Common.Time;
 using Garnet.Server.Persistence;
+using Garnet.Server.Telemetry;
 
 namespace Garnet.Server.Families.Inspect;
 
@@ -16,25 +17,19 @@ internal readonly struct PersistenceText(InfoText info)
         DataKeeper? keeper = info.Server.Keeper;
         SaveJob? saves = keeper?.Saves;
         bool runs = saves is { IsRunning: true };
-        long seconds = runs ? (info.Server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
-        info.Field("loading", keeper is { Loading: true } || info.Server.Replication.IsLoading ? 1 : 0);
+        info.Field(KeepingFigures.Loading);
         info.Field("async_loading", 0);
         info.Field("garnet_writes_refused", info.Server.Refusals.Shown);
         Running(saves?.Progress);
-        info.Field("rdb_changes_since_last_save", saves?.Changes ?? 0);
-        info.Field("rdb_bgsave_in_progress", runs ? 1 : 0);
-        info.Field("rdb_last_save_time", (saves?.LastSaveMs ?? info.Server.StartedUnixMs) / 1000);
-        info.Field("rdb_last_bgsave_status", saves is { LastFailed: true } ? "err" : "ok");
-        info.Field("rdb_last_bgsave_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
-        info.Field("rdb_current_bgsave_time_sec", seconds);
-        info.Field("rdb_saves", saves?.Published ?? 0);
-        info.Field("aof_enabled", keeper is { HasLog: true } ? 1 : 0);
+        info.Fields(KeepingFigures.ChangesSinceSave, KeepingFigures.Saving, KeepingFigures.LastSave);
+        info.Status(KeepingFigures.LastSaveGood);
+        info.Fields(KeepingFigures.LastSaveTook, KeepingFigures.SavingFor, KeepingFigures.Saved, KeepingFigures.LogIsOn);
         info.Field("aof_rewrite_in_progress", runs ? 1 : 0);
         info.Field("aof_rewrite_scheduled", 0);
-        info.Field("aof_last_rewrite_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
-        info.Field("aof_current_rewrite_time_sec", seconds);
+        info.Field("aof_last_rewrite_time_sec", KeepingFigures.LastSaveTook.Read(info.Moment)); // a snapshot is what a rewrite is there
+        info.Field("aof_current_rewrite_time_sec", KeepingFigures.SavingFor.Read(info.Moment));
         info.Field("aof_last_bgrewrite_status", saves is { LastFailed: true } ? "err" : "ok");
-        info.Field("aof_last_write_status", keeper?.Trouble is null ? "ok" : "err");
+        info.Status(KeepingFigures.LogIsGood);
         info.Field("aof_durability", keeper?.Guarantee ?? "none");
         if (keeper is not null)
             DataDirectory(keeper);
@@ -45,7 +40,7 @@ internal readonly struct PersistenceText(InfoText info)
     {
         long done = saving?.Records ?? 0, total = saving?.RecordsTotal ?? 0, saved = info.Figures.SnapshotBytes;
         info.Field("current_cow_peak", Math.Max(saving?.SavedBytesMax ?? 0, saved));
-        info.Field("current_cow_size", saved);
+        info.Field(KeepingFigures.SnapshotBytes);
         info.Field("current_fork_perc", InfoText.Fraction(total == 0 ? 0 : 100.0 * done / total));
         info.Field("current_save_keys_processed", done);
         info.Field("current_save_keys_total", total);
@@ -60,16 +55,10 @@ internal readonly struct PersistenceText(InfoText info)
         info.Field("garnet_data_directory", keeper.Directory);
         if (keeper.Trouble is { } trouble)
             info.Field("garnet_aof_trouble", trouble);
-        if (keeper.Figures is not { } figures)
+        if (keeper.Figures is null)
             return;
-        info.Field("aof_current_size", figures.SegmentBytes);
-        info.Field("aof_buffer_length", figures.StagedBytes);
-        info.Field("garnet_aof_open_batch", (long)keeper.OpenBatch);
-        info.Field("garnet_aof_durable_batch", (long)keeper.Durable);
-        info.Field("garnet_aof_entries", (long)figures.Entries);
-        info.Field("garnet_aof_syncs", figures.Syncs);
-        info.Field("garnet_aof_last_sync_usec", figures.LastSyncUs);
-        info.Field("garnet_aof_segments", figures.Segments);
+        info.Fields(KeepingFigures.LogBytes, KeepingFigures.StagedBytes, KeepingFigures.OpenBatch, KeepingFigures.DurableBatch);
+        info.Fields(KeepingFigures.Entries, KeepingFigures.Syncs, KeepingFigures.SyncTook, KeepingFigures.Segments);
         if (keeper.Files.Disk.Memory?.Fill is not { } fill)
             return;
         info.Field("garnet_aof_ring_size", fill.Bytes);

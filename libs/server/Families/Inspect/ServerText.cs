@@ -1,5 +1,5 @@
-using System.Globalization;
 using System.Runtime.InteropServices;
+using Garnet.Server.Telemetry;
 
 namespace Garnet.Server.Families.Inspect;
 
@@ -8,7 +8,6 @@ internal static class ServerText
 {
     internal static void Server(InfoText info)
     {
-        long uptime = Math.Max(info.Server.Clock.UnixMs - info.Server.StartedUnixMs, 0) / 1000;
         info.Section("Server");
         info.Field("redis_version", info.Server.Settings.Inspect.RedisVersion);
         info.Field("redis_git_sha1", "00000000");
@@ -22,32 +21,31 @@ internal static class ServerText
         info.Field("multiplexing_api", usesSockets ? "sockets" : "epoll");
         info.Field("atomicvar_api", "dotnet");
         info.Field("gcc_version", "0.0.0");
-        info.Field("process_id", Environment.ProcessId);
+        info.Field(ServerFigures.Process);
         info.Field("process_supervised", "no");
         info.Field("run_id", info.Server.Replication.RunId);
         info.Field("tcp_port", info.Server.Port > 0 ? info.Server.Port : info.Server.TlsPort); // as redis has it
         info.Field("server_time_usec", info.Server.Clock.UnixUs);
-        info.Field("uptime_in_seconds", uptime);
-        info.Field("uptime_in_days", uptime / 86_400);
+        info.Field(ServerFigures.Uptime);
+        info.Field("uptime_in_days", info.Moment.UptimeSeconds / 86_400);
         info.Field("hz", 10);
         info.Field("configured_hz", 10);
         info.Field("lru_clock", info.Server.Clock.UnixMs / 1000 & 0xFFFFFF);
         info.Field("executable", Environment.ProcessPath ?? "");
         info.Field("config_file", info.Server.ConfigurationFile is { } file ? Path.GetFullPath(file) : "");
         info.Field("io_threads_active", info.Server.Workers.Count > 1 ? 1 : 0);
-        info.Field("garnet_version", InfoText.Version);
-        info.Field("garnet_reactors", info.Server.Workers.Count);
-        info.Field("garnet_open_to_network", info.Server.ClientLimits.IsOpenToNetwork ? 1 : 0);
+        info.Field("garnet_version", ServerTelemetry.Version);
+        info.Field(ServerFigures.Reactors);
+        info.Field(ServerFigures.OpenToNetwork);
         info.Field("garnet_tls_port", info.Server.TlsPort);
-        info.Field("garnet_tls_certificate_expires", info.Server.Tls.ExpiresUnixSeconds);
+        info.Field(ServerFigures.CertificateExpires);
     }
 
     internal static void Cpu(InfoText info)
     {
-        Environment.ProcessCpuUsage usage = OperatingSystem.IsIOS() || OperatingSystem.IsTvOS() ? default : Environment.CpuUsage;
         info.Section("CPU");
-        info.Field("used_cpu_sys", usage.PrivilegedTime.TotalSeconds.ToString("F6", CultureInfo.InvariantCulture));
-        info.Field("used_cpu_user", usage.UserTime.TotalSeconds.ToString("F6", CultureInfo.InvariantCulture));
+        info.Seconds(ServerFigures.CpuSystem);
+        info.Seconds(ServerFigures.CpuUser);
         info.Field("used_cpu_sys_children", "0.000000");
         info.Field("used_cpu_user_children", "0.000000");
     }

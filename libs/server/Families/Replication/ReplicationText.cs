@@ -2,13 +2,14 @@ using System.Globalization;
 using Garnet.Replication;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
+using Garnet.Server.Telemetry;
 
 namespace Garnet.Server.Families.Replication;
 
 /// <summary>The section Replication of INFO: Redis's fields in Redis's order (Sentinels read it by line, and <c>role</c> must come first), then our own.</summary>
-internal sealed class ReplicationText(ServerContext server)
+internal sealed class ReplicationText(Moment moment)
 {
-    private readonly ReplicationNode _replication = server.Replication;
+    private readonly ReplicationNode _replication = moment.Server.Replication;
 
     internal void Write(Action<string> section, Action<string, string> text, Action<string, long> number)
     {
@@ -19,44 +20,26 @@ internal sealed class ReplicationText(ServerContext server)
         Replicas(text, number);
         if (_replication.IsReplica)
             text("garnet_repl_link_problem", _replication.Role.Following?.Problem ?? "");
-        number("garnet_repl_term", _replication.Position.Term);
+        Write(number, KeepingFigures.Term);
         number("garnet_repl_last_batch", (long)_replication.Position.LastBatch);
         number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Role.Follower?.Ack().Received ?? 0) : 0);
         number("garnet_repl_sealed_batch", (long)_replication.Backlog.End.Batch);
         number("garnet_repl_shipped_batch", Least(static link => link.Shipped));
         number("garnet_repl_acknowledged_batch", Least(static link => link.Ack.Received));
         number("garnet_repl_durable_batch", (long)(_replication.Log.OnDisk?.Durable ?? 0));
-        number("garnet_repl_applied_batch", (long)_replication.Position.LastBatch);
-        number("garnet_repl_lag_ms", LagMs());
-        number("garnet_repl_waiting_bytes", _replication.Role.Follower?.WaitingBytes ?? 0);
-        number("garnet_repl_waiting_reads", _replication.Reads.Waiting);
-        number("garnet_repl_read_waits", _replication.Reads.Waits);
-        number("garnet_repl_read_retries", _replication.Reads.Retries);
+        Write(number, KeepingFigures.AppliedBatch, KeepingFigures.Lag, KeepingFigures.WaitingBytes);
+        Write(number, KeepingFigures.WaitingReads, KeepingFigures.ReadWaits, KeepingFigures.ReadRetries);
         number("garnet_repl_gate_us", _replication.Reads.HeldUpUs);
-        number("garnet_repl_divergences", _replication.Links.Divergences);
-        number("garnet_repl_comparisons", _replication.Adoption.Comparisons);
-        number("garnet_repl_discards", _replication.Adoption.Discards);
-        number("garnet_repl_discarded_writes", _replication.Adoption.DiscardedWrites);
+        Write(number, KeepingFigures.Divergences, KeepingFigures.Comparisons, KeepingFigures.Discards, KeepingFigures.DiscardedWrites);
         int index = 0;
         foreach (ReplicaThreads replica in _replication.Links.All)
         {
             ReplicaLink link = replica.Link;
             (long lagBytes, long sealedUs) = _replication.Backlog.Behind(link.Ack.Applied);
             text($"garnet_slave{index++}", string.Create(CultureInfo.InvariantCulture,
-                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={MsSince(sealedUs)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
+                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={moment.MsSince(sealedUs)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
         }
     }
-
-    // How old what a replica shows is; 0 while it shows all it was sent, and on a primary.
-    private long LagMs()
-    {
-        if (_replication.Role.Follower is not { } follower)
-            return 0;
-        bool showsAll = follower.WaitingBytes == 0 && _replication.Role.Following is { IsUp: true };
-        return showsAll ? 0 : MsSince(_replication.Applied.SealedUnixUs);
-    }
-
-    private long MsSince(long unixUs) => unixUs == 0 ? 0 : Math.Max(0, (server.Clock.UnixUs - unixUs) / 1000);
 
     // What each of the replicas has; 0 without one.
     private long Least(Func<ReplicaLink, ulong> batch) =>
@@ -72,7 +55,7 @@ internal sealed class ReplicationText(ServerContext server)
     {
         Following? following = _replication.Role.Following;
         Peer primary = _replication.Role.Primary;
-        ReplicationSettings settings = server.Settings.Replication;
+        ReplicationSettings settings = moment.Server.Settings.Replication;
         bool isUp = following is { IsUp: true }, isSyncing = following is { IsSyncing: true };
         text("master_host", primary.Host);
         number("master_port", primary.Port);
@@ -100,14 +83,14 @@ internal sealed class ReplicationText(ServerContext server)
     private void Replicas(Action<string, string> text, Action<string, long> number)
     {
         IReadOnlyList<ReplicaThreads> replicas = _replication.Links.All;
-        ReplicationSettings settings = server.Settings.Replication;
-        number("connected_slaves", replicas.Count);
+        ReplicationSettings settings = moment.Server.Settings.Replication;
+        Write(number, KeepingFigures.Replicas);
         if (settings.ReplicasToWrite > 0)
             number("min_slaves_good_slaves", _replication.Links.CountGood(settings.LagSecondsMax));
         for (int i = 0; i < replicas.Count; i++)
         {
             ReplicaLink link = replicas[i].Link;
-            string state = link.Stage == LinkStage.Streaming ? "online" : link.Stage == LinkStage.Snapshot ? "send_bulk" : "wait_bgsave";
+            string state = ReplicaFigures.StateOf(link);
             text($"slave{i}", string.Create(CultureInfo.InvariantCulture,
                 $"ip={link.Hello.Address},port={link.Hello.Port},state={state},offset={NodePosition.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
         }
@@ -116,12 +99,17 @@ internal sealed class ReplicationText(ServerContext server)
         text("master_failover_state", _replication.Handovers.State);
         text("master_replid", _replication.History.Id);
         text("master_replid2", _replication.History.IdBefore);
-        number("master_repl_offset", _replication.Position.Offset);
+        Write(number, KeepingFigures.Offset);
         number("second_repl_offset", _replication.Position.OffsetBefore);
-        number("repl_backlog_active", keeps ? 1 : 0);
-        number("repl_backlog_size", settings.BacklogBytes);
+        Write(number, KeepingFigures.BacklogActive, KeepingFigures.BacklogMax);
         long first = keeps ? NodePosition.OffsetOf(_replication.Position.Term, _replication.Backlog.First) : 0;
         number("repl_backlog_first_byte_offset", first);
-        number("repl_backlog_histlen", _replication.Backlog.Bytes);
+        Write(number, KeepingFigures.BacklogBytes);
+    }
+
+    private void Write(Action<string, long> number, params ReadOnlySpan<Figure> figures)
+    {
+        foreach (Figure figure in figures)
+            number(figure.Field, figure.Read(moment));
     }
 }

@@ -1,7 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Inspect;
+using Garnet.Server.Telemetry;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Tiering;
@@ -117,12 +117,12 @@ internal readonly struct TierStats : ICommand
     {
         if (!TierCommands.TryTier(ref call, out _, out Reply failed))
             return failed;
-        (string Name, long Value)[] numbers = TierText.Numbers(call.Server, call.Server.Store.Figures().Tier!);
-        call.Out.Map(numbers.Length);
-        foreach ((string name, long value) in numbers)
+        var moment = new Moment(call.Server);
+        call.Out.Map(TieringFigures.All.Count);
+        foreach (Figure figure in TieringFigures.All)
         {
-            call.Out.Bulk(name);
-            call.Out.Int(value);
+            call.Out.Bulk(figure.Field[TieringFigures.Prefix.Length..]);
+            call.Out.Int(figure.Read(moment));
         }
 
         return Reply.Sent;

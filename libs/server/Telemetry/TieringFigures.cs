@@ -1,0 +1,121 @@
+using Tsavorite;
+
+namespace Garnet.Server.Telemetry;
+
+/// <summary>Figures of the tier; to be asked for only where there is one. Counters begin at zero with the start, or TIER.RESET.</summary>
+internal static class TieringFigures
+{
+    /// <summary>Of the fields of INFO; TIER.STATS has them without.</summary>
+    internal const string Prefix = "tier_";
+
+    private static readonly FigureList List = Declare();
+
+    internal static IReadOnlyList<Figure> All => List.All;
+
+    private static TierFigures Tier(Moment moment) => moment.Store.Tier!;
+
+    private static FigureList Declare()
+    {
+        var list = new FigureList();
+        Room(list);
+        Moves(list);
+        return list;
+    }
+
+    private static void Room(FigureList list)
+    {
+        list.Gauge(
+            "tier_pm_size_bytes", "garnet_tier_pm_size_bytes", "Room in persistent memory.", static m => Tier(m).Memory?.SizeBytes ?? 0);
+        list.Gauge("tier_pm_free_bytes", "garnet_tier_pm_free_bytes", "Free room there.", static m => Tier(m).Memory?.FreeBytes ?? 0);
+        list.Gauge(
+            "tier_pm_cold_records", "garnet_tier_pm_cold_records", "Records that lie there.", static m => Tier(m).Memory?.Records ?? 0);
+        list.Counter("tier_pm_reads", "garnet_tier_pm_reads_total", "Records looked at there.", static m => Tier(m).Memory?.Reads ?? 0);
+        list.Counter(
+            "tier_ssd_reads", "garnet_tier_ssd_reads_total", "Records read from the SSD.",
+            static m => Tier(m).Reads - (Tier(m).Memory?.Reads ?? 0));
+        list.Counter(
+            "tier_pm_moved_records", "garnet_tier_pm_moved_records_total", "Records that went on from there to the SSD.",
+            static m => Tier(m).Memory?.MovedDown ?? 0);
+        list.Counter(
+            "tier_pm_moved_bytes", "garnet_tier_pm_moved_bytes_total", "Bytes of these.", static m => Tier(m).Memory?.MovedDownBytes ?? 0);
+        list.Gauge("tier_size_bytes", "garnet_tier_size_bytes", "Room on the tier.", static m => Tier(m).SizeBytes);
+        list.Gauge("tier_free_bytes", "garnet_tier_free_bytes", "Free room on it.", static m => Tier(m).FreeBytes);
+        list.Gauge("tier_kept_bytes", "garnet_tier_kept_bytes", "Room that waits for the next snapshots.", static m => Tier(m).KeptBytes);
+        list.Gauge("tier_cold_records", "garnet_tier_cold_records", "Records that lie on it.", static m => Tier(m).Records);
+        list.Counter(
+            "tier_memory_hits", "garnet_tier_memory_hits_total", "Of the hits: answered from memory.",
+            static m => m.Totals.Hits - m.Totals.TierHits);
+        list.Counter("tier_hits", "garnet_tier_hits_total", "Of the hits: answered from the tier.", static m => m.Totals.TierHits);
+        list.Counter("tier_reads", "garnet_tier_reads_total", "Records read from the tier.", static m => Tier(m).Reads);
+        list.Counter("tier_read_bytes", "garnet_tier_read_bytes_total", "Bytes of these reads.", static m => Tier(m).ReadBytes);
+        list.Counter(
+            "tier_segment_reads", "garnet_tier_segment_reads_total", "Segments read as a whole, to be rewritten.",
+            static m => Tier(m).SegmentReads);
+        list.Gauge(
+            "tier_pending_reads", "garnet_tier_pending_reads", "Reads that have not finished.",
+            static m => m.Server.Workers.Sum(static worker => worker.Session.Tier!.Pending));
+        list.Counter("tier_read_failures", "garnet_tier_read_failures_total", "Reads that failed.", static m => Tier(m).ReadFailures);
+        list.Counter(
+            "tier_written_bytes", "garnet_tier_written_bytes_total", "Bytes written to the tier.", static m => Tier(m).WrittenBytes);
+        list.Counter("tier_write_failures", "garnet_tier_write_failures_total", "Writes that failed.", static m => Tier(m).WriteFailures);
+        list.Counter(
+            "tier_writes_held_back", "garnet_tier_writes_held_back_total",
+            "Rounds in which records stayed in memory for a limit of writes.",
+            static m => Tier(m).HeldBack);
+    }
+
+    private static void Moves(FigureList list)
+    {
+        list.Counter(
+            "tier_demoted_records", "garnet_tier_demoted_records_total", "Records that left memory for the tier.",
+            static m => Tier(m).Demoted);
+        list.Counter("tier_demoted_bytes", "garnet_tier_demoted_bytes_total", "Bytes of these.", static m => Tier(m).DemotedBytes);
+        list.Counter(
+            "tier_promotion_considered", "garnet_tier_promotion_considered_total",
+            "Looks at records on it that might have made them come back.",
+            static m => Tier(m).Considered);
+        list.Counter(
+            "tier_promotion_rejected_off", "garnet_tier_promotion_rejected_off_total", "Of these: nothing is to come back.",
+            static m => Tier(m).RejectedOff);
+        list.Counter(
+            "tier_promotion_rejected_frequency", "garnet_tier_promotion_rejected_frequency_total", "Of these: not read often enough.",
+            static m => Tier(m).RejectedFrequency);
+        list.Counter(
+            "tier_promotion_rejected_headroom", "garnet_tier_promotion_rejected_headroom_total", "Of these: memory has no room.",
+            static m => Tier(m).RejectedHeadroom);
+        list.Counter(
+            "tier_promotion_rejected_held", "garnet_tier_promotion_rejected_held_total", "Of these: somebody had the partition locked.",
+            static m => Tier(m).RejectedHeld);
+        list.Counter(
+            "tier_promotion_rejected_observe", "garnet_tier_promotion_rejected_observe_total", "Of these: counted only.",
+            static m => Tier(m).Observed);
+        list.Counter(
+            "tier_promotion_admitted", "garnet_tier_promotion_admitted_total", "Of these: were to come back.",
+            static m => Tier(m).Admitted);
+        list.Counter("tier_promotion_lost", "garnet_tier_promotion_lost_total", "Of those: somebody was faster.", static m => Tier(m).Lost);
+        list.Counter(
+            "tier_promoted_records", "garnet_tier_promoted_records_total", "Records that came back because they were read.",
+            static m => Tier(m).Promoted);
+        list.Counter("tier_promoted_bytes", "garnet_tier_promoted_bytes_total", "Bytes of these.", static m => Tier(m).PromotedBytes);
+        list.Counter(
+            "tier_returned_records", "garnet_tier_returned_records_total", "Records that came back to be changed, or were asked for.",
+            static m => Tier(m).Returned);
+        list.Counter("tier_returned_bytes", "garnet_tier_returned_bytes_total", "Bytes of these.", static m => Tier(m).ReturnedBytes);
+        list.Counter(
+            "tier_copies_dead_at_birth", "garnet_tier_copies_dead_at_birth_total", "Records that were changed while they were written.",
+            static m => Tier(m).Stillborn);
+        list.Counter(
+            "tier_compacted_records", "garnet_tier_compacted_records_total", "Records moved within the tier to win room.",
+            static m => Tier(m).Compacted);
+        list.Counter("tier_compacted_bytes", "garnet_tier_compacted_bytes_total", "Bytes of these.", static m => Tier(m).CompactedBytes);
+        list.Counter(
+            "tier_evicted_records", "garnet_tier_evicted_records_total", "Records given up by maxmemory-policy.",
+            static m => Tier(m).Evicted);
+        list.Counter(
+            "tier_expired_records", "garnet_tier_expired_records_total", "Records removed because their time had come.",
+            static m => Tier(m).Expired);
+        list.Counter(
+            "tier_postponed_commands", "garnet_tier_postponed_commands_total", "Commands put off until a read had ended.",
+            static m => Tier(m).Postponed);
+    }
+}
