@@ -37,14 +37,14 @@ internal sealed class TieredLargeWriteTests
     [Test]
     public void A_write_about_as_large_as_the_limit_is_answered_at_once([Values] bool isFilled)
     {
-        const int Limit = 24 << 20, Bytes = 1000, Keys = 40_000, Step = 1 << 20;
+        const int Limit = 24 << 20, Bytes = 1000, Keys = 40_000, Step = 256 << 10;
         using var server = Server(Limit, 256 << 20);
         using var client = new TestClient(server.Server.Port);
         string value = new('v', Bytes);
         foreach (int[] some in Enumerable.Range(0, isFilled ? Keys : 0).Chunk(100))
             Assert.That(client.Call(["MSET", .. some.SelectMany(i => (string[])[$"s{i}", value])]), Is.EqualTo("OK"));
         int refused = 0, written = 0;
-        for (int bytes = Limit * 5 / 8; bytes < Limit + (Limit / 4); bytes += Step)
+        for (int bytes = Limit * 5 / 8; bytes < Limit * 7 / 8; bytes += Step)
         {
             string reply = Timed(client, ["HSET", "large", .. Pairs("f", bytes / Bytes, value)]);
             Assert.That(reply, Is.EqualTo($"{bytes / Bytes}").Or.StartsWith("OOM"));
