@@ -425,6 +425,25 @@ public sealed class DurableTierTests
     }
 
     [Test]
+    public void Who_reads_what_is_named_reads_it_once()
+    {
+        const int Keys = 500, PagesOfSegment = 2;
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        bench.Cold(Keys, 100);
+        NamingList list = NamingList.Of(bench.Store);
+        int before = medium.Reads, segments = list.Segments.Sum(NamedSegmentsIn);
+        using Store again = new(Bench.Tiny() with { Named = medium });
+        ColdLosses losses = new();
+        Assert.That((list.Load(again, losses: losses), losses.IsAsNamed), Is.EqualTo((LoadOutcome.Done, true)));
+        int reads = medium.Reads - before;
+        Assert.That(Content.Of(again), Is.EqualTo(Content.Of(bench.Store)));
+        Assert.That(reads, Is.EqualTo(list.ReferenceCount + (PagesOfSegment * segments)).Within(list.ReferenceCount / 10));
+
+        static int NamedSegmentsIn(byte[] block) => NamedSegments.CountSegments(block);
+    }
+
+    [Test]
     public void A_record_that_is_referred_to_twice_is_found_in_the_end()
     {
         using SimulatedMedium medium = new(MediumBytes);
