@@ -192,7 +192,8 @@ internal sealed unsafe class TierMovers : IDisposable
             return true;
         }
         bool isShort = !_tier.HasRoom(memory), comes = isShort && _tier.HasRoomComing(memory);
-        _waitsAbove = comes && memory.Kept > 0;
+        // A snapshot writes about what memory holds: until as much has gone past persistent memory, it would cost more than it wins.
+        _waitsAbove = comes && memory.Kept > 0 && _tier.PassedBytes >= _core.Arena.Used;
         return isShort && !comes && (_coldCleaner.Compact(memory, nowMs) || (mayWrite && _coldCleaner.Sink(nowMs)));
     }
 
