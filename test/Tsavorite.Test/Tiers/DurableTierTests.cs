@@ -266,7 +266,7 @@ public sealed class DurableTierTests
         using Bench bench = new(Settings(medium));
         Move(bench, 0, isShared ? 6 : 1, isShared ? 900 : 15_000);
         NamingList list = NamingList.Of(bench.Store);
-        Span<byte> last = medium.At(Segment + (isShared ? 5 : 4) * Page, Page);
+        Span<byte> last = medium.At(Segment + (isShared ? 5 : 3) * Page, Page);
         last[20] ^= 1;
         using (Bench again = new(Settings(medium)))
         {

@@ -130,7 +130,7 @@ internal sealed unsafe class NamedReader : IDisposable
     {
         long last = _medium.EndOf(start) / ColdSegments.PageBytes * ColdSegments.PageBytes;
         long end = Math.Min(((long)row.Number + 1) * _table.SegmentBytes, last);
-        return new ColdPart(start, (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start));
+        return new ColdPart(start, (int)Math.Min(ColdSegments.BytesMaxOf(row.Band), end - start));
     }
 
     // Large ones are few. Returns the error number.

@@ -136,8 +136,6 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
             if (!isRecord)
                 continue;
-            if (segment->Band != 0)
-                end = (end + step - 1) & ~(step - 1);
             if (Settle(number, at, judge, nowMs) && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs)
                 earliest = Math.Min(earliest, expireAtMs);
         }
