@@ -163,6 +163,26 @@ internal sealed class PmTierTests
     }
 
     [Test]
+    public void What_comes_to_persistent_memory_in_a_moment_drives_out_as_much_and_not_all_of_it()
+    {
+        const int Segments = 64, Cold = 1500, More = 60, Times = 10;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 1000);
+        Fill(bench, 0, 600); // it is full, and some has gone on
+        for (int i = 0; i < Cold; i += 20) bench.Get("k" + i); // some of each segment stay where it sinks
+        bench.ExpectNothingUnderWay();
+        for (int i = 0; i < More * Times; i++)
+        {
+            bench.Set("n" + i, TieredBench.Value(i, 1000));
+            if (i % More == 0) bench.Demote();
+            bench.Store.Tiers!.Step(bench.NowMs += 1);
+        }
+        long left = bench.Tier().Memory!.Records, all = Segments * Segment / 1040L;
+        Assert.That(left, Is.GreaterThan(all * 3 / 4), $"of {all} that there is room for");
+    }
+
+    [Test]
     public void What_a_snapshot_that_runs_may_still_read_counts_as_room_that_comes()
     {
         const int Segments = 64, Cold = 1500;

@@ -105,7 +105,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             Walk(number, judge, nowMs);
         _writer.Flush(seal: false);
         _writer.MayTakeReserve = false;
-        _segments[number]->SweptMs = nowMs;
+        // What has sunk leaves a segment to be compacted at once: else others would sink for the room that it takes.
+        _segments[number]->SweptMs = sinks && isRead ? nowMs - RestMs : nowMs;
         bool won = isRead && Volatile.Read(ref _segments[number]->Live) < before;
         _segments.Unpin(number);
         return won;
