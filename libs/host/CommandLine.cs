@@ -49,7 +49,8 @@ internal sealed class CommandLine
         {
             MemoryOption => $"{MemoryOption} needs a file",
             { } option => $"it knows no {option}",
-            null => rest.Count switch { 0 => "it needs a directory", 1 => null, _ => $"it takes one directory, and {rest.Count} are named" },
+            null when rest.Count == 0 => "it needs a directory",
+            null => rest.Count == 1 ? null : $"it takes one directory, and {rest.Count} are named",
         };
         if (wrong is not null)
         {

@@ -54,7 +54,8 @@ public static class DataTool
         using var speaker = new Timer(_ => speak(progress.Format()), null, SpeakMs, SpeakMs);
         try
         {
-            using PmRings? memory = memoryFile.Length == 0 ? null : PmRings.Open(Path.GetFullPath(memoryFile), rings: 1, trustsEmulated: false);
+            using PmRings? memory = memoryFile.Length == 0 ? null
+                : PmRings.Open(Path.GetFullPath(memoryFile), rings: 1, trustsEmulated: false);
             var disk = new FileDisk(directory, memory);
             foreach (string line in disk.Complete()) say(line);
             return step(new DirectoryTool(path, disk, progress, say));

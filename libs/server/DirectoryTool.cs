@@ -80,7 +80,8 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
     // Before anything else of the tier can be looked at.
     private int MendHeads(TierRepair values, TierName tier, IReadOnlyList<(string Path, KeptPart Part)> heads, bool apply)
     {
-        string[] lines = [.. heads.Select(head => $"write the head of {NameOf(head)} in {head.Path} anew: what is left of it shows what it was")];
+        const string Why = "what is left of it shows what it was";
+        string[] lines = [.. heads.Select(head => $"write the head of {NameOf(head)} in {head.Path} anew: {Why}")];
         return Do(lines, "Nothing", () =>
         {
             foreach ((string Path, KeptPart Part) head in heads)

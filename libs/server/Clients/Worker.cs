@@ -42,6 +42,9 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
     internal long ChangesBefore { get; set; }
 
+    /// <summary>Reads that were counted before the command that runs.</summary>
+    internal ReadCounts ReadsBefore;
+
     /// <summary>What the running command has changed, while somebody wants to know.</summary>
     internal List<KeyNote> Notes { get; } = [];
 

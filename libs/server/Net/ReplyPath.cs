@@ -61,7 +61,7 @@ internal sealed unsafe class ReplyPath : IDisposable
     {
         _worker.Out.BeginReply();
         _worker.ChangesBefore = _worker.Session.Changes;
-        _worker.Session.BeginCounts();
+        _worker.ReadsBefore.Begin(_worker.Session);
     }
 
     /// <summary>There is something to do when the running command is through.</summary>

@@ -202,9 +202,11 @@ internal sealed unsafe class KeptFile : IDisposable
     {
         using NativeArray<byte> memory = new(KeptHead.Block, KeptHead.Block);
         if (FaultIn(memory.Items) is { } fault)
+        {
             throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault,
-                "Put it back from where it was; nothing was changed. If there is no copy of it, 'garnet-server repair' writes its head anew where what is left "
-                    + "shows what it was; else move the file away, and it says what would be lost without it");
+                "Put it back from where it was; nothing was changed. If there is no copy of it, 'garnet-server repair' writes its head "
+                    + "anew where what is left shows what it was; else move the file away, and it says what would be lost without it");
+        }
         Note = KeptHead.NoteIn(memory.Items);
     }
 

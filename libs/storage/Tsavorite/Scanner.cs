@@ -10,6 +10,9 @@ internal readonly record struct ScanTerms(
     public bool Wants(ColdTier tier, ulong word) =>
         tier.MayHold(word, Namespace) && (Reads != ScanReads.Timed || tier.TimedFromMs(word) <= NowMs);
 
+    /// <summary>True if something has to be fetched first.</summary>
+    public bool Lacks => Cold is { HasMissing: true };
+
     /// <summary>What cannot be read is left out; else it is an exception.</summary>
     public bool Skips { get; init; }
 
@@ -96,7 +99,7 @@ internal static unsafe class Scanner
     {
         int partitions = core.Shape->PartitionCount;
         uint first = (uint)Draw(ref random, (ulong)partitions);
-        for (uint i = 0; i < partitions && terms.Cold is not { HasMissing: true }; i++)
+        for (uint i = 0; i < partitions && !terms.Lacks; i++)
         {
             Partition* partition = core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
             if (IsEmpty(partition, terms.Namespace)) continue;
@@ -229,7 +232,7 @@ internal static unsafe class Scanner
         ulong* chosen = null;
         ulong tag = Draw(ref random, 1UL << PrefixBits);
         int start = (int)Draw(ref random, (ulong)core.Shape->BucketsPerSegment);
-        for (int i = 0; i < RandomTries && chosen == null && terms.Cold is not { HasMissing: true }; i++)
+        for (int i = 0; i < RandomTries && chosen == null && !terms.Lacks; i++)
         {
             uint number = IndexSpace.Entries(partition)[tag >> (PrefixBits - IndexSpace.DepthOf(partition))];
             chosen = RandomOf(core, partition, core.Index.BucketAt(number, start), terms, ref random);
@@ -237,11 +240,11 @@ internal static unsafe class Scanner
             start = (int)Draw(ref random, (ulong)core.Shape->BucketsPerSegment);
         }
         uint span;
-        for (ulong prefix = 0, walked = 0; chosen == null && walked < 1UL << PrefixBits && terms.Cold is not { HasMissing: true }; walked += span, prefix = walked)
+        for (ulong prefix = 0, walked = 0; chosen == null && walked < 1UL << PrefixBits && !terms.Lacks; walked += span, prefix = walked)
         {
             uint number = IndexSpace.Entries(partition)[prefix >> (PrefixBits - IndexSpace.DepthOf(partition))];
             span = 1u << (PrefixBits - core.Index.Descriptor(number)->Depth);
-            for (int i = 0; i < core.Shape->BucketsPerSegment && chosen == null && terms.Cold is not { HasMissing: true }; i++)
+            for (int i = 0; i < core.Shape->BucketsPerSegment && chosen == null && !terms.Lacks; i++)
                 chosen = RandomOf(core, partition, core.Index.BucketAt(number, i), terms, ref random);
         }
         return chosen != null && Show(core, chosen, terms, ref read);

@@ -21,7 +21,6 @@ public sealed unsafe partial class StoreSession : IDisposable
     public long Hits;
     /// <summary>Reads that did not.</summary>
     public long Misses;
-    private (long Hits, long Misses, long Cold) _counted; // when the command that runs began
 
     private readonly Store _store;
     private readonly StoreCore _core;
@@ -288,32 +287,6 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <exception cref="GarnetException">The part would begin with what cannot be read; with <paramref name="skips"/> that is left out.</exception>
     public ulong ScanPart<T>(uint ns, ulong cursor, int count, ref T visitor, bool skips = false) where T : struct, IRead =>
         Walk(TermsOf(ns) with { Reads = ScanReads.PutOff, Skips = skips }, cursor, count, ref visitor);
-
-    /// <summary>How often parts of the index were merged, ever: whoever goes on with a walk sees those twice that were merged meanwhile.</summary>
-    public long Merges
-    {
-        get
-        {
-            long merges = 0;
-            for (int i = 0; i < _core.Shape->PartitionCount; i++) merges += Volatile.Read(ref _core.Shape->Partitions[i].Merges);
-            return merges;
-        }
-    }
-
-    /// <summary>Notes what has been counted so far, before a command that may be put off.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
-    public void BeginCounts()
-    {
-        if (_cold is not null)
-            _counted = (Hits, Misses, _cold.Hits);
-    }
-
-    /// <summary>The command is put off, and counts when it runs again.</summary>
-    public void TakeBackCounts()
-    {
-        if (_cold is not null)
-            (Hits, Misses, _cold.Hits) = _counted;
-    }
 
     internal ScanTerms TermsOf(uint ns) => new(ns, NowMs, _held, _cold);
 

@@ -432,15 +432,13 @@ public sealed class DurableTierTests
         using Bench bench = new(Settings(medium));
         bench.Cold(Keys, 100);
         NamingList list = NamingList.Of(bench.Store);
-        int before = medium.Reads, segments = list.Segments.Sum(NamedSegmentsIn);
+        int before = medium.Reads, segments = list.Segments.Sum(static block => NamedSegments.CountSegments(block));
         using Store again = new(Bench.Tiny() with { Named = medium });
         ColdLosses losses = new();
         Assert.That((list.Load(again, losses: losses), losses.IsAsNamed), Is.EqualTo((LoadOutcome.Done, true)));
         int reads = medium.Reads - before;
         Assert.That(Content.Of(again), Is.EqualTo(Content.Of(bench.Store)));
         Assert.That(reads, Is.EqualTo(list.ReferenceCount + (PagesOfSegment * segments)).Within(list.ReferenceCount / 10));
-
-        static int NamedSegmentsIn(byte[] block) => NamedSegments.CountSegments(block);
     }
 
     [Test]

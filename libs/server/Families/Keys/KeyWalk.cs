@@ -20,7 +20,7 @@ internal sealed class KeyWalk : Parking
     {
         _keys = new KeyCollector(KeyCollector.PatternOf(call[1]), Tsavorite.RecordKind.None);
         _namespace = call.Namespace;
-        _merges = call.Session.Merges;
+        _merges = MergesOf(ref call);
     }
 
     /// <summary>The walk that the client's command was put off in; else a new one.</summary>
@@ -51,7 +51,10 @@ internal sealed class KeyWalk : Parking
     }
 
     /// <summary>Writes the reply. A part of the index that was merged between two steps was walked twice.</summary>
-    internal void WriteTo(ref Call call) => _keys.WriteTo(call.Out, mayHaveTwice: _wasPutOff && call.Session.Merges != _merges);
+    internal void WriteTo(ref Call call) => _keys.WriteTo(call.Out, mayHaveTwice: _wasPutOff && MergesOf(ref call) != _merges);
+
+    // Without a tier nothing is put off.
+    private static long MergesOf(ref Call call) => call.Session.Tier is null ? 0 : call.Server.Store.Figures().Merges;
 
     internal override void Abandon(Connection client) => _keys.Free();
 

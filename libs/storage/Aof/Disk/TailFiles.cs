@@ -55,7 +55,8 @@ internal static class TailFiles
         foreach (LogFile log in LogFiles.All(disk))
         {
             using IDiskFile file = disk.Open(log.Name);
-            if (TryHeader(file, out FileHeader header) && header.HasTail && header.Run == PmRing.Run && !numbers.Contains(header.TailNumber))
+            bool isInRing = TryHeader(file, out FileHeader header) && header.HasTail && header.Run == PmRing.Run;
+            if (isInRing && !numbers.Contains(header.TailNumber))
                 return log.Name;
         }
         return null;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Frozen;
+using System.Numerics;
 using Garnet.Aof.Format;
 using Garnet.Media;
 
@@ -40,7 +41,7 @@ internal static class PmLine
     /// <summary>True if nothing was ever written there.</summary>
     public static bool IsBlank(ReadOnlySpan<byte> line) => !line[..Bytes].ContainsAnyExcept((byte)0);
 
-    private static bool IsOneByte(uint bits) => (bits & 0xFF) == bits || (bits & 0xFF00) == bits || (bits & 0xFF0000) == bits || (bits & 0xFF000000) == bits;
+    private static bool IsOneByte(uint bits) => BitOperations.Log2(bits) / 8 == BitOperations.TrailingZeroCount(bits) / 8;
 
     private static int Differing(ReadOnlySpan<byte> line, ReadOnlySpan<byte> magic)
     {

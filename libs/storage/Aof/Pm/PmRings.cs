@@ -85,7 +85,7 @@ public sealed class PmRings : IDisposable
     {
         ArgumentNullException.ThrowIfNull(disk);
         var messages = new List<string>();
-        PmRing[] rings = [.. Enumerable.Range(0, _layout.Rings).Select(i => new PmRing(_range, _layout.StartOf(i), _layout.RingBytes, Fault))];
+        PmRing[] rings = [.. Enumerable.Range(0, _layout.Rings).Select(RingAt)];
         ExpectHeads(rings, disk);
         foreach (PmRing ring in rings)
         {
@@ -167,8 +167,10 @@ public sealed class PmRings : IDisposable
     /// <summary>The error of a start over a ring of which more is damaged than what is left of it shows.</summary>
     internal static GarnetException Damaged(string path, string why) => new(ExitKind.Data,
         $"persistent memory that the log was durable in is damaged: {path}", why,
-        "Put the file back as it was; nothing was changed. If there is no copy, keep it, name a file of zeros instead (aof-pm-path), and run "
-            + "'garnet-server repair', which goes on without what it held");
+        "Put the file back as it was; nothing was changed. If there is no copy, keep it, name a file of zeros instead (aof-pm-path), "
+            + "and run 'garnet-server repair', which goes on without what it held");
+
+    private PmRing RingAt(int place) => new(_range, _layout.StartOf(place), _layout.RingBytes, Fault);
 
     // log.R11: a ring that may lack a head may be the one that a file waits for, or another directory's.
     private void ExpectHeads(PmRing[] rings, IDisk disk)

@@ -75,7 +75,8 @@ internal sealed unsafe class Cleaner
             Segment* segment = _core.Shape->Segments + number;
             if (segment->State == SegmentState.Draining)
                 bytes += _core.Shape->SegmentBytes - segment->LiveBytes; // what has left it has its room elsewhere
-            else if (segment->State == SegmentState.Full && IsWorthIt(number, parts) && _core.Shape->Partitions[segment->Partition].Segments > 1)
+            else if (segment->State == SegmentState.Full && IsWorthIt(number, parts)
+                && _core.Shape->Partitions[segment->Partition].Segments > 1)
                 bytes += segment->DeadBytes;
         }
         return bytes;

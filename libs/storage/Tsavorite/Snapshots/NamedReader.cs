@@ -44,7 +44,8 @@ internal sealed unsafe class NamedReader : IDisposable
     /// What the references of a block come to, in their order. A start that goes on with the tier looks for a record by what its reference says of its key's hash, and would not
     /// find one that is misnamed: that the checksums hold does not say who wrote it. With <paramref name="loader"/> what can be read is loaded at once, so that nothing is read twice.
     /// </summary>
-    public NamedState[] Judge(ReadOnlySpan<byte> references, StoreCore core, ColdLosses losses, SnapshotLoader? loader, out LoadOutcome outcome)
+    public NamedState[] Judge(
+        ReadOnlySpan<byte> references, StoreCore core, ColdLosses losses, SnapshotLoader? loader, out LoadOutcome outcome)
     {
         NamedState[] states = new NamedState[references.Length / ColdNames.ReferenceBytes];
         (ulong Word, uint Above)[] named = new (ulong, uint)[states.Length];

@@ -12,7 +12,8 @@ namespace Tsavorite;
 internal static unsafe class ColdHead
 {
     public const int Bytes = 64;
-    private const int Magic = 0x444C4F43, FormatVersion = 3, FormatVersionMin = 2, LifeAt = 16, IdAt = 24, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
+    private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
+    private const int FormatVersion = 3, FormatVersionMin = 2;
 
     public static void Write(byte* to, uint number, int band, ulong life, UInt128 id)
     {
