@@ -39,6 +39,16 @@ internal sealed class TieredWalkTests
     }
 
     [Test]
+    public void Many_KEYS_at_a_time_are_whole_too()
+    {
+        using var server = Cold();
+        TestClient[] clients = [.. Enumerable.Range(0, 20).Select(_ => new TestClient(server.Server.Port))];
+        foreach (TestClient client in clients) client.Send("KEYS", "*");
+        foreach (TestClient client in clients) Assert.That(client.Read().Trim('[', ']').Split(' '), Is.Unique.And.Length.EqualTo(Keys));
+        foreach (TestClient client in clients) client.Dispose();
+    }
+
+    [Test]
     public void RANDOMKEY_is_put_off()
     {
         const int Calls = 50;

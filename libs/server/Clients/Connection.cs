@@ -119,7 +119,7 @@ internal sealed unsafe class Connection
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
         + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0) + (Tracking?.MemoryBytes ?? 0)
-        + (Tls is null ? 0 : TlsSession.MemoryBytes);
+        + (Tls is null ? 0 : TlsSession.MemoryBytes) + (Begun?.MemoryBytes ?? 0);
 
     /// <summary>True if nothing that it sent, or is to be sent, is still on its way.</summary>
     internal bool IsQuiet => Out.Count + Pending.Count + Pushes.Count == 0 && Big is null && Subscriptions is not { Count: > 0 };

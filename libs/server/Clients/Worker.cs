@@ -42,6 +42,9 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
     internal long ChangesBefore { get; set; }
 
+    /// <summary>Commands that were put off in the middle, and keep what they have gathered so far.</summary>
+    internal int Gathering;
+
     /// <summary>Reads that were counted before the command that runs.</summary>
     internal ReadCounts ReadsBefore;
 

@@ -15,6 +15,9 @@ internal unsafe struct KeyCollector : IRead
     private readonly RecordKind _kind;
     private ByteQueue _keys;
 
+    /// <summary>Bytes that they take.</summary>
+    internal readonly int Capacity => _keys.Capacity;
+
     /// <summary>Keys gathered.</summary>
     internal int Count;
 

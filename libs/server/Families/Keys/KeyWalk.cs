@@ -10,11 +10,12 @@ namespace Garnet.Server.Families.Keys;
 internal sealed class KeyWalk : Parking
 {
     private const int KeysPerStep = 512;
+    private const int KeptMax = 4; // of a worker: each may have gathered the names of all keys
     private readonly uint _namespace;
     private readonly long _merges;
     private KeyCollector _keys;
     private ulong _cursor;
-    private bool _hasMoved, _wasPutOff;
+    private bool _hasMoved, _wasPutOff, _isKept;
 
     private KeyWalk(ref Call call)
     {
@@ -29,6 +30,7 @@ internal sealed class KeyWalk : Parking
         KeyWalk walk = call.Client.Begun as KeyWalk ?? new KeyWalk(ref call);
         call.Client.Begun = null;
         walk._hasMoved = false;
+        walk.Leave(call.Worker);
         return walk;
     }
 
@@ -36,7 +38,8 @@ internal sealed class KeyWalk : Parking
     internal bool Step(ref Call call)
     {
         ulong from = _cursor;
-        _cursor = call.Session.ScanPart(_namespace, _cursor, KeysPerStep, ref _keys);
+        _cursor = call.Worker.Gathering < KeptMax ? call.Session.ScanPart(_namespace, _cursor, KeysPerStep, ref _keys)
+            : call.Session.Scan(_namespace, _cursor, KeysPerStep, ref _keys);
         _hasMoved |= _cursor != from;
         return _cursor != 0;
     }
@@ -45,7 +48,8 @@ internal sealed class KeyWalk : Parking
     internal void Keep(Connection client)
     {
         client.Begun = this;
-        _wasPutOff = true;
+        _wasPutOff = _isKept = true;
+        client.Worker.Gathering++;
         if (_hasMoved)
             client.FetchTries = 0;
     }
@@ -53,10 +57,22 @@ internal sealed class KeyWalk : Parking
     /// <summary>Writes the reply. A part of the index that was merged between two steps was walked twice.</summary>
     internal void WriteTo(ref Call call) => _keys.WriteTo(call.Out, mayHaveTwice: _wasPutOff && MergesOf(ref call) != _merges);
 
+    private void Leave(Worker worker)
+    {
+        worker.Gathering -= _isKept ? 1 : 0;
+        _isKept = false;
+    }
+
     // Without a tier nothing is put off.
     private static long MergesOf(ref Call call) => call.Session.Tier is null ? 0 : call.Server.Store.Figures().Merges;
 
-    internal override void Abandon(Connection client) => _keys.Free();
+    internal override long MemoryBytes => _keys.Capacity;
+
+    internal override void Abandon(Connection client)
+    {
+        Leave(client.Worker);
+        _keys.Free();
+    }
 
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client) => true; // it is no wait itself
