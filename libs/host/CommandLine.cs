@@ -15,6 +15,8 @@ internal sealed class CommandLine
     public string Directory { get; private set; } = "";
     /// <summary>True if a repair is to be done, not only proposed.</summary>
     public bool Applies { get; private set; }
+    /// <summary>The file in persistent memory that the directory's log may have its end in; empty: none is named.</summary>
+    public string MemoryFile { get; private set; } = "";
     /// <summary>Each setting's name and its words, in order.</summary>
     public List<KeyValuePair<string, string[]>> Settings { get; } = [];
 
@@ -34,13 +36,28 @@ internal sealed class CommandLine
 
     private CommandLine TakeDataVerb(string[] args)
     {
-        bool repairs = args[0] == "repair", applies = repairs && args is [.., "--apply"];
-        string[] rest = args[1..(applies ? ^1 : ^0)];
-        string? wrong = Array.Find(rest, static word => word.StartsWith('-')) is { } option ? $"it knows no {option}"
-            : rest.Length switch { 0 => "it needs a directory", 1 => null, _ => $"it takes one directory, and {rest.Length} are named" };
+        const string MemoryOption = "--aof-pm-path";
+        bool repairs = args[0] == "repair";
+        List<string> rest = [.. args[1..]];
+        bool applies = repairs && rest.Remove("--apply");
+        if (rest.IndexOf(MemoryOption) is var at && at >= 0 && at + 1 < rest.Count)
+        {
+            MemoryFile = rest[at + 1];
+            rest.RemoveRange(at, 2);
+        }
+        string? wrong = rest.Find(static word => word.StartsWith('-')) switch
+        {
+            MemoryOption => $"{MemoryOption} needs a file",
+            { } option => $"it knows no {option}",
+            null when rest.Count == 0 => "it needs a directory",
+            null => rest.Count == 1 ? null : $"it takes one directory, and {rest.Count} are named",
+        };
         if (wrong is not null)
-            throw new GarnetException(ExitKind.Configuration, $"{args[0]} cannot be run", wrong, $"garnet-server {args[0]} DIR{(repairs ? " [--apply]" : "")}");
-        (Verb, Directory, Applies) = (repairs ? CommandVerb.RepairData : CommandVerb.CheckData, args[1], applies);
+        {
+            throw new GarnetException(ExitKind.Configuration, $"{args[0]} cannot be run", wrong,
+                $"garnet-server {args[0]} DIR{(repairs ? " [--apply]" : "")} [{MemoryOption} FILE]");
+        }
+        (Verb, Directory, Applies) = (repairs ? CommandVerb.RepairData : CommandVerb.CheckData, rest[0], applies);
         return this;
     }
 

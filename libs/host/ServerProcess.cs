@@ -87,8 +87,8 @@ public static class ServerProcess
     private static int RunTool(CommandLine line)
     {
         using TerminalLines lines = TerminalLines.OfStandardOutput();
-        return line.Verb == CommandVerb.CheckData ? DataTool.Check(line.Directory, lines.Write, lines.WriteProgress)
-            : DataTool.Repair(line.Directory, line.Applies, lines.Write, lines.WriteProgress);
+        return line.Verb == CommandVerb.CheckData ? DataTool.Check(line.Directory, lines.Write, lines.WriteProgress, line.MemoryFile)
+            : DataTool.Repair(line.Directory, line.Applies, lines.Write, lines.WriteProgress, line.MemoryFile);
     }
 
     private static int RunConfigured(CommandLine line, Func<RespServer, ILogger, IDisposable?> beside)

@@ -11,6 +11,7 @@ internal static class Usage
                garnet-server ping [--SETTING VALUE ...]     exits 0 if the server answers
                garnet-server check DIR                      says what is sound in a data directory, and what is not
                garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
+                   [--aof-pm-path FILE]                     of both: the file in persistent memory that the log may have its end in
 
         Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
         They are named as in redis.conf; garnet-server --print-reference settings lists them. FILE may be - for standard input.

@@ -1,8 +1,11 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Media;
+using Garnet.Server.Tiering;
 
 namespace Garnet.Server;
 
@@ -52,6 +55,8 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
     private int RepairTier(bool apply, string remark)
     {
         TierRepair values = new(disk, CommandFamilies.Replay(), SystemClock.Instance, progress);
+        if (values.Named is { } tier && TierMedium.HeadsToMend(tier) is { Count: > 0 } heads)
+            return MendHeads(values, tier, heads, apply);
         RepairPlan plan;
         using (TierStores stores = new())
         {
@@ -72,19 +77,35 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
         }, apply);
     }
 
+    // Before anything else of the tier can be looked at.
+    private int MendHeads(TierRepair values, TierName tier, IReadOnlyList<(string Path, KeptPart Part)> heads, bool apply)
+    {
+        const string Why = "what is left of it shows what it was";
+        string[] lines = [.. heads.Select(head => $"write the head of {NameOf(head)} in {head.Path} anew: {Why}")];
+        return Do(lines, "Nothing", () =>
+        {
+            foreach ((string Path, KeptPart Part) head in heads)
+                TierMedium.MendHead(tier, head, was => values.KeepAside(NameOf(head) + ".head", was));
+        }, apply);
+
+        string NameOf((string Path, KeptPart Part) head) => $"tier-{tier.Id:x32}{head.Part.Ending}";
+    }
+
     private int Do(RepairPlan plan, Action steps, bool apply)
     {
-        if (plan.Hopeless is { } hopeless)
-        {
-            say(hopeless);
-            return (int)ExitKind.Data;
-        }
+        if (plan.Hopeless is not { } hopeless)
+            return Do(plan.Lines, plan.Price, steps, apply);
+        say(hopeless);
+        return (int)ExitKind.Data;
+    }
 
-        foreach (string line in plan.Lines)
+    private int Do(IReadOnlyList<string> lines, string price, Action steps, bool apply)
+    {
+        foreach (string line in lines)
             say((apply ? "Doing: " : "Would ") + line);
-        if (plan.Price.Length > 0)
-            say(plan.Price + (apply ? " will be lost." : " would be lost."));
-        if (plan.Lines.Count == 0)
+        if (price.Length > 0)
+            say(price + (apply ? " will be lost." : " would be lost."));
+        if (lines.Count == 0)
         {
             say("There is nothing to repair.");
             return 0;

@@ -49,8 +49,18 @@ public sealed class CommandLineTests
     [TestCase("it knows no --foo", "check", "d", "--foo")]
     [TestCase("it knows no --apply", "check", "d", "--apply")]
     [TestCase("it takes one directory, and 2 are named", "repair", "d", "e")]
+    [TestCase("--aof-pm-path needs a file", "check", "d", "--aof-pm-path")]
+    [TestCase("it needs a directory", "check", "--aof-pm-path", "f")]
     public void What_is_wrong_with_a_call_of_a_tool_is_said(string said, params string[] args)
         => Assert.That(() => CommandLine.Parse(args), Throws.TypeOf<Garnet.Common.GarnetException>().With.Property("Why").EqualTo(said));
+
+    [TestCase("repair", "d", "--apply", "--aof-pm-path", "f")]
+    [TestCase("repair", "--aof-pm-path", "f", "d", "--apply")]
+    public void A_tool_is_told_of_persistent_memory_in_any_order(params string[] args)
+    {
+        CommandLine line = CommandLine.Parse(args);
+        Assert.That((line.Verb, line.Directory, line.Applies, line.MemoryFile), Is.EqualTo((CommandVerb.RepairData, "d", true, "f")));
+    }
 
     [Test]
     public void A_check_names_its_file()

@@ -103,6 +103,64 @@ internal sealed class KeptFileTests
         Assert.That(System.IO.File.ReadAllBytes(File), Is.EqualTo(harmed));
     }
 
+    /// <summary>What a start refuses, whichever byte is wrong; of those a repair knows what they were that the checksum, or all else, shows.</summary>
+    [Test]
+    public unsafe void A_head_that_is_damaged_anywhere_is_refused_and_known_again_where_the_rest_shows_it([Values(1, 0x80, 0xFF)] int change)
+    {
+        const int HeadBytes = 64, CrcAt = 60;
+        ulong[] notes = [32, 64, 128];
+        byte[] whole = new byte[KeptHead.Block], harmed = new byte[KeptHead.Block];
+        fixed (byte* head = whole, found = harmed)
+        {
+            KeptHead.Write(head, 7, note: 64);
+            Assert.That(KeptHead.FaultOf(head, 7), Is.Null);
+            for (int first = 0; first < HeadBytes; first++)
+            {
+                for (int second = 0; second < HeadBytes; second++)
+                {
+                    whole.CopyTo(harmed, 0);
+                    harmed[first] ^= (byte)change;
+                    if (second != first) harmed[second] ^= (byte)change;
+                    Assert.That(KeptHead.FaultOf(found, 7), Is.Not.Null, $"{first} and {second}");
+                    bool isShown = first >= CrcAt == second >= CrcAt;
+                    Assert.That(KeptHead.NoteBefore(found, 7, notes), Is.EqualTo(isShown ? 64UL : null), $"{first} and {second}");
+                }
+            }
+        }
+    }
+
+    [Test]
+    public void A_damaged_head_is_written_anew_only_where_that_is_asked_for()
+    {
+        ulong[] notes = [32, 64];
+        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        byte[] whole = System.IO.File.ReadAllBytes(File), harmed = [.. whole], kept = [];
+        Assert.That(FileMedium.CanMendHead(_directory, 7, KeptPart.Disk, notes), Is.False, "nothing is wrong");
+        harmed[33] ^= 5;
+        System.IO.File.WriteAllBytes(File, harmed);
+        Assert.That(FileMedium.CanMendHead(_directory, 7, KeptPart.Disk, notes), Is.True);
+        Assert.That(System.IO.File.ReadAllBytes(File), Is.EqualTo(harmed), "a look changes nothing");
+        FileMedium.MendHead(_directory, 7, KeptPart.Disk, notes, was => kept = was);
+        Assert.That((System.IO.File.ReadAllBytes(File).SequenceEqual(whole), kept.AsSpan().SequenceEqual(harmed.AsSpan(0, KeptHead.Block))), Is.EqualTo((true, true)));
+    }
+
+    [Test]
+    public void A_head_that_another_owner_or_a_later_version_has_written_is_not_damaged()
+    {
+        const int VersionAt = 4;
+        ulong[] notes = [64];
+        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        byte[] later = System.IO.File.ReadAllBytes(File);
+        later[VersionAt]++;
+        uint crc = ~0u;
+        for (int at = 0; at < 60; at += 4) crc = System.Numerics.BitOperations.Crc32C(crc, BitConverter.ToUInt32(later, at));
+        BitConverter.TryWriteBytes(later.AsSpan(60), ~crc);
+        System.IO.File.Move(File, Path.Combine(_directory, $"tier-{8:x32}"));
+        Assert.That(FileMedium.CanMendHead(_directory, 8, KeptPart.Disk, notes), Is.False);
+        System.IO.File.WriteAllBytes(File, later);
+        Assert.That(FileMedium.CanMendHead(_directory, 8, KeptPart.Disk, notes), Is.False);
+    }
+
     [Test]
     public void Another_owners_file_is_refused()
     {

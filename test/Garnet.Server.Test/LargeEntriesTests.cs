@@ -49,6 +49,12 @@ internal sealed class LargeEntriesTests
     public void What_is_for_a_key_that_is_there_evicts_nobody_where_there_is_none(string command) =>
         EvictsNobody([.. Words(command, 10_000), .. Entries(command, 10_000, 1000)], "0");
 
+    [TestCase("HSETEX there FXX FIELDS #", "0")]
+    [TestCase("HSETEX there FNX FIELDS #", "0")]
+    [TestCase("HSETEX there EXAT 1 FIELDS #", "1")]
+    public void What_is_not_written_for_its_condition_or_its_time_evicts_nobody(string command, string expected) =>
+        EvictsNobody([.. Words(command, 10_000), .. Entries(command, 10_000, 1000)], expected, "HSET there f1 v");
+
     [Test]
     public void What_removes_entries_asks_for_no_room()
     {
@@ -62,16 +68,18 @@ internal sealed class LargeEntriesTests
         Assert.That(client.Call("ZREMRANGEBYLEX", "z", "-", "[" + new string('z', 6_000_000)), Is.EqualTo("2"));
     }
 
-    private static void EvictsNobody(string[] command, string expected)
+    private static void EvictsNobody(string[] command, string expected, string before = "HSET one f v")
     {
         using var server = new EmbeddedServer(adjust: static settings =>
             (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (LimitBytes, EvictionPolicy.AllKeysLru));
         using var client = new TestClient(server.Server.Port);
         string value = new('v', KeyBytes);
         Assert.That(client.Call("SET", "text", "t"), Is.EqualTo("OK"));
+        Assert.That(client.Call([.. before.Split(' ')]), Is.EqualTo("1"));
         for (int i = 0; i < Keys; i++) Assert.That(client.Call("SET", $"k{i}", value), Is.EqualTo("OK"));
         Assert.That(client.Call(command), Is.EqualTo(expected));
-        Assert.That(client.Call("DBSIZE"), Is.EqualTo($"{Keys + 1}"));
+        Assert.That(client.Call("DBSIZE"), Is.EqualTo($"{Keys + (client.Call("EXISTS", before.Split(' ')[1]) == "1" ? 2 : 1)}"));
+        Assert.That(server.Server.Store.Figures().EvictedKeys, Is.Zero);
     }
 
     private static IEnumerable<string> Words(string command, int entries) => command.Split(' ').Select(word => word == "#" ? $"{entries}" : word);

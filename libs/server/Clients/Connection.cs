@@ -122,7 +122,7 @@ internal sealed unsafe class Connection
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
         + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0) + (Tracking?.MemoryBytes ?? 0)
-        + (Tls is null ? 0 : TlsSession.MemoryBytes);
+        + (Tls is null ? 0 : TlsSession.MemoryBytes) + (Begun?.MemoryBytes ?? 0);
 
     /// <summary>True if its socket has not taken all of its replies.</summary>
     internal bool HasUnsent => Out.Count > 0;

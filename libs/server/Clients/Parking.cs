@@ -23,6 +23,9 @@ internal abstract class Parking
     /// <summary>How the wait was ended from outside, if it was.</summary>
     internal WaitEnd End => (WaitEnd)Volatile.Read(ref _end);
 
+    /// <summary>Bytes that are held for the client meanwhile, if they may be many.</summary>
+    internal virtual long MemoryBytes => 0;
+
     /// <summary>The command came with CLIENT REPLY SKIP: nothing is replied.</summary>
     internal bool IsSilent { get; set; }
 

@@ -43,6 +43,12 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
     internal long ChangesBefore { get; set; }
 
+    /// <summary>Commands that were put off in the middle, and keep what they have gathered so far.</summary>
+    internal int Gathering;
+
+    /// <summary>Reads that were counted before the command that runs.</summary>
+    internal ReadCounts ReadsBefore;
+
     /// <summary>What the running command has changed, while somebody wants to know.</summary>
     internal List<KeyNote> Notes { get; } = [];
 

@@ -67,6 +67,7 @@ internal sealed unsafe class Fetching
         Skips = false;
         _worker.Session.UnlockTo(0);
         _worker.Session.ForgetWanted();
+        _worker.ReadsBefore.TakeBack(_worker.Session);
         _worker.Session.NowMs = _worker.NowMs;
         _worker.TakeBackReply();
         _worker.Server.Observers.HandOnOfFailed(_worker);

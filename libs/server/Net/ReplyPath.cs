@@ -64,6 +64,7 @@ internal sealed unsafe class ReplyPath : IDisposable
     {
         _worker.Out.BeginReply();
         _worker.ChangesBefore = _worker.Session.Changes;
+        _worker.ReadsBefore.Begin(_worker.Session);
     }
 
     /// <summary>There is something to do when the running command is through.</summary>

@@ -12,9 +12,12 @@ namespace Garnet.Server.Tiering;
 /// <summary>Opens what the settings say the tier lies on.</summary>
 internal static class TierMedium
 {
-    private const ulong IndexBucketsMax = 1 << 16;
+    private const int IndexBucketBitsMax = 16;
     /// <summary>A file may have been made under a larger maxmemory; what its index takes at least leaves this part to the data.</summary>
     private const int IndexPart = 2;
+
+    // What the note in a file's head may be.
+    private static IEnumerable<ulong> IndexBuckets => Enumerable.Range(1, IndexBucketBitsMax).Select(static bits => 1UL << bits);
 
     /// <summary>
     /// The medium; null without a tier. Where there is a data directory, its files are that directory's, and snapshots may name what lies in them; the index that goes
@@ -94,6 +97,19 @@ internal static class TierMedium
             tier.MemoryPath);
     }
 
+    /// <summary>The parts of a tier whose heads are damaged, and can be made what they were.</summary>
+    /// <exception cref="GarnetException">A file is in use, or cannot be opened.</exception>
+    internal static IReadOnlyList<(string Path, KeptPart Part)> HeadsToMend(TierName tier) =>
+    [
+        .. new[] { (tier.Path, KeptPart.Disk), (tier.MemoryPath, KeptPart.Memory) }
+            .Where(file => file.Item1.Length > 0 && FileMedium.CanMendHead(file.Item1, tier.Id, file.Item2, IndexBuckets)),
+    ];
+
+    /// <summary>Makes such a head what it was; <paramref name="keep"/> is given the block as it is.</summary>
+    /// <exception cref="GarnetException">The file is in use, or cannot be written.</exception>
+    internal static void MendHead(TierName tier, (string Path, KeptPart Part) file, Action<byte[]> keep) =>
+        FileMedium.MendHead(file.Path, tier.Id, file.Part, IndexBuckets, keep);
+
     private static LayeredMedium Layered(Func<FileMedium?> openDisk, Func<FileMedium?, FileMedium?> openMemory, string memoryPath)
     {
         FileMedium? disk = openDisk();
@@ -120,7 +136,7 @@ internal static class TierMedium
         "it was made for another index than the one on the disk", "Put it back from where it was; nothing was changed");
 
     private static GarnetException? HeadFault(string path, ulong note) =>
-        note is >= 2 and <= IndexBucketsMax && System.Numerics.BitOperations.IsPow2(note) ? null
+        IndexBuckets.Contains(note) ? null
             : new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {path}", "its head says what cannot be",
                 "Put it back from where it was; nothing was changed");
 

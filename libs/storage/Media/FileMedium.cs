@@ -121,6 +121,16 @@ public sealed unsafe class FileMedium : IMedium
         return new FileMedium(kept.Descriptor, kept.FoundBytes, kept.IsDirect, IsMemory(directory), WhyNoRing(false), kept);
     }
 
+    /// <summary>True if the owner's file is there and its head is damaged, so that what is left shows which of these notes it had; it is left as it is.</summary>
+    /// <exception cref="GarnetException">It is in use, or cannot be opened.</exception>
+    public static bool CanMendHead(string directory, UInt128 id, KeptPart part, IEnumerable<ulong> notes) =>
+        IsKept(directory, id, part) && KeptFile.MendHead(directory, part, id, notes, keep: null);
+
+    /// <summary>Writes such a head anew; <paramref name="keep"/> is given the block as it was before.</summary>
+    /// <exception cref="GarnetException">It is in use, or cannot be written.</exception>
+    public static void MendHead(string directory, UInt128 id, KeptPart part, IEnumerable<ulong> notes, Action<byte[]> keep) =>
+        KeptFile.MendHead(directory, part, id, notes, keep);
+
     /// <summary>True if the owner's file is there, whatever is in it.</summary>
     public static bool IsKept(string directory, UInt128 id, KeptPart? part = null) =>
         File.Exists(KeptFile.PathOf(directory, part ?? KeptPart.Disk, id));

@@ -1,5 +1,3 @@
-using System.Numerics;
-using System.Runtime.CompilerServices;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Linux;
@@ -8,13 +6,12 @@ namespace Garnet.Media;
 
 /// <summary>
 /// A medium's file that outlives the process: named and marked with its owner's id, and locked, so that two processes with copies of one owner never write to it
-/// both. Its first block is its head (website/docs/format/tier.md): magic, version, id, a note of the owner's, and a checksum of these.
+/// both. Its first block is its head (<see cref="KeptHead"/>).
 /// media.M2  It has its name once all of it is there and its owner has said so. Before, it has another one (.tmp), under which nobody ever takes it for a file with
 /// something in it: whoever makes one removes those that a process has left.
 /// </summary>
 internal sealed unsafe class KeptFile : IDisposable
 {
-    private const int Block = 4096, Magic = 0x46544E47, FormatVersion = 1, IdAt = 16, NoteAt = 32, CrcAt = 60; // "GNTF"
     private const uint OwnerReadsAndWrites = 0x180;
     private const string Unfinished = ".tmp";
     private readonly string _directory;
@@ -47,11 +44,9 @@ internal sealed unsafe class KeptFile : IDisposable
     /// <summary>Opens the one that is there.</summary>
     public static KeptFile Open(string directory, KeptPart part, UInt128 id)
     {
-        KeptFile file = OpenAt(directory, part, id, PathOf(directory, part, id), 0);
+        KeptFile file = OpenLocked(directory, part, id);
         try
         {
-            if (!Libc.TryLock(file.Descriptor))
-                throw InUse(file._path, part);
             file.ReadHead();
             return file;
         }
@@ -60,6 +55,24 @@ internal sealed unsafe class KeptFile : IDisposable
             file.Dispose();
             throw;
         }
+    }
+
+    /// <summary>
+    /// True if its head is damaged, and what is left of it shows which of these notes it had; then, with <paramref name="keep"/>, which is given the block as it was, it is
+    /// written anew.
+    /// </summary>
+    public static bool MendHead(string directory, KeptPart part, UInt128 id, IEnumerable<ulong> notes, Action<byte[]>? keep)
+    {
+        using KeptFile file = OpenLocked(directory, part, id);
+        using NativeArray<byte> memory = new(KeptHead.Block, KeptHead.Block);
+        byte* block = memory.Items;
+        if (file.FaultIn(block) is null || file.FoundBytes < KeptHead.Block || KeptHead.NoteBefore(block, id, notes) is not { } note)
+            return false;
+        if (keep is null)
+            return true;
+        keep(new ReadOnlySpan<byte>(block, KeptHead.Block).ToArray());
+        file.WriteHead(note);
+        return true;
     }
 
     /// <summary>Makes one where there is none.</summary>
@@ -106,6 +119,15 @@ internal sealed unsafe class KeptFile : IDisposable
         if (IsNew)
             File.Delete(_path);
         _ = Libc.close(Descriptor);
+    }
+
+    private static KeptFile OpenLocked(string directory, KeptPart part, UInt128 id)
+    {
+        KeptFile file = OpenAt(directory, part, id, PathOf(directory, part, id), 0);
+        if (Libc.TryLock(file.Descriptor))
+            return file;
+        file.Dispose();
+        throw InUse(file._path, part);
     }
 
     private static GarnetException InUse(string path, KeptPart part) => new(ExitKind.Data, $"the tier's file is in use: {path}",
@@ -167,43 +189,32 @@ internal sealed unsafe class KeptFile : IDisposable
 
     private void WriteHead(ulong note)
     {
-        using NativeArray<byte> memory = new(Block, Block);
-        byte* head = memory.Items;
-        new Span<byte>(head, Block).Clear();
-        *(int*)head = Magic;
-        *(int*)(head + 4) = FormatVersion;
-        Unsafe.WriteUnaligned(head + IdAt, Id);
-        *(ulong*)(head + NoteAt) = note;
-        *(uint*)(head + CrcAt) = Crc(head);
+        using NativeArray<byte> memory = new(KeptHead.Block, KeptHead.Block);
+        KeptHead.Write(memory.Items, Id, note);
         Note = note;
-        nint put = Libc.pwrite(Descriptor, head, Block, 0);
-        int error = put < 0 ? Libc.Errno : put < Block ? Libc.EIO : Libc.fsync(Descriptor) == 0 ? 0 : Libc.Errno;
+        nint put = Libc.pwrite(Descriptor, memory.Items, KeptHead.Block, 0);
+        int error = put < 0 ? Libc.Errno : put < KeptHead.Block ? Libc.EIO : Libc.fsync(Descriptor) == 0 ? 0 : Libc.Errno;
         if (error != 0)
             throw FileMedium.Failed($"cannot write the tier's file {_path}", error, Elsewhere(_part));
     }
 
     private void ReadHead()
     {
-        using NativeArray<byte> memory = new(Block, Block);
-        byte* head = memory.Items;
-        nint bytes = Libc.pread(Descriptor, head, Block, 0);
-        string? fault = bytes < 0 ? new System.ComponentModel.Win32Exception(Libc.Errno).Message
-            : bytes < Block || *(int*)head != Magic ? "it is cut, or another file"
-            : *(uint*)(head + CrcAt) != Crc(head) ? "the checksum of its head is wrong"
-            : *(int*)(head + 4) != FormatVersion ? $"version {*(int*)(head + 4)} is of a newer version of the server"
-            : Unsafe.ReadUnaligned<UInt128>(head + IdAt) != Id ? "it has the id of another server's data"
-            : null;
-        Note = *(ulong*)(head + NoteAt);
-        if (fault is not null)
+        using NativeArray<byte> memory = new(KeptHead.Block, KeptHead.Block);
+        if (FaultIn(memory.Items) is { } fault)
+        {
             throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault,
-                "Put it back from where it was; nothing was changed. If there is no copy of it and it is damaged, move it away: "
-                    + "'garnet-server repair' says then what would be lost without it");
+                "Put it back from where it was; nothing was changed. If there is no copy of it, 'garnet-server repair' writes its head "
+                    + "anew where what is left shows what it was; else move the file away, and it says what would be lost without it");
+        }
+        Note = KeptHead.NoteIn(memory.Items);
     }
 
-    private static uint Crc(byte* head)
+    // Reads the first block.
+    private string? FaultIn(byte* block)
     {
-        uint crc = ~0u;
-        for (int at = 0; at < CrcAt; at += sizeof(uint)) crc = BitOperations.Crc32C(crc, *(uint*)(head + at));
-        return ~crc;
+        nint bytes = Libc.pread(Descriptor, block, KeptHead.Block, 0);
+        return bytes < 0 ? new System.ComponentModel.Win32Exception(Libc.Errno).Message
+            : bytes < KeptHead.Block ? "it is cut, or another file" : KeptHead.FaultOf(block, Id);
     }
 }

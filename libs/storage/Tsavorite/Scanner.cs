@@ -10,6 +10,9 @@ internal readonly record struct ScanTerms(
     public bool Wants(ColdTier tier, ulong word) =>
         tier.MayHold(word, Namespace) && (Reads != ScanReads.Timed || tier.TimedFromMs(word) <= NowMs);
 
+    /// <summary>True if something has to be fetched first.</summary>
+    public bool Lacks => Cold is { HasMissing: true };
+
     /// <summary>What cannot be read is left out; else it is an exception.</summary>
     public bool Skips { get; init; }
 
@@ -76,11 +79,27 @@ internal static unsafe class Scanner
         return cursor;
     }
 
+    /// <summary>Shows a random record. What of the tier it needs to choose one is fetched without the lock; who is put off for it draws the same again.</summary>
     public static bool Random<T>(StoreCore core, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
+    {
+        ulong before = random;
+        bool found = RandomOnce(core, terms, ref random, ref read);
+        while (!found && terms.Cold is { HasMissing: true } cold)
+        {
+            random = before;
+            cold.Fetch();
+            found = RandomOnce(core, terms, ref random, ref read);
+        }
+        // Where there is nothing but what cannot be read, it is not nothing.
+        return found || (terms.Skips && terms.Cold is not null && Random(core, terms with { Skips = false }, ref random, ref read));
+    }
+
+    // False also if something is missing that decides.
+    private static bool RandomOnce<T>(StoreCore core, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
     {
         int partitions = core.Shape->PartitionCount;
         uint first = (uint)Draw(ref random, (ulong)partitions);
-        for (uint i = 0; i < partitions; i++)
+        for (uint i = 0; i < partitions && !terms.Lacks; i++)
         {
             Partition* partition = core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
             if (IsEmpty(partition, terms.Namespace)) continue;
@@ -95,8 +114,7 @@ internal static unsafe class Scanner
                 if (!held) Partition.Exit(partition);
             }
         }
-        // Where there is nothing but what cannot be read, it is not nothing.
-        return terms.Skips && terms.Cold is not null && Random(core, terms with { Skips = false }, ref random, ref read);
+        return false;
     }
 
     private static bool IsEmpty(Partition* partition, uint ns) => ns >= partition->CountsMax || partition->Counts[ns].Keys == 0;
@@ -141,16 +159,24 @@ internal static unsafe class Scanner
         int reads = 0, ahead = terms.Reads == ScanReads.Timed ? TimedReadsAhead : ReadsAhead;
         for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
         {
-            for (SlotWalk walk = new(partition, core.Index.BucketAt(number, next)); walk.Next();)
-            {
-                ulong word = *walk.Slot;
-                if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word)) continue;
-                if (cold.IsUnreadable(word)) continue;
-                if (cold.Record(word) == null) reads++;
-            }
+            reads += Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold);
             if (next == bucket && reads == 0) return false;
         }
         return true;
+    }
+
+    // How many of a bucket's records have to be fetched.
+    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold)
+    {
+        int lacking = 0;
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word)) continue;
+            if (cold.IsUnreadable(word)) continue;
+            if (cold.Record(word) == null) lacking++;
+        }
+        return lacking;
     }
 
     // Before a record of the bucket is shown: a walk that goes on from here later shows all of it.
@@ -206,7 +232,7 @@ internal static unsafe class Scanner
         ulong* chosen = null;
         ulong tag = Draw(ref random, 1UL << PrefixBits);
         int start = (int)Draw(ref random, (ulong)core.Shape->BucketsPerSegment);
-        for (int i = 0; i < RandomTries && chosen == null; i++)
+        for (int i = 0; i < RandomTries && chosen == null && !terms.Lacks; i++)
         {
             uint number = IndexSpace.Entries(partition)[tag >> (PrefixBits - IndexSpace.DepthOf(partition))];
             chosen = RandomOf(core, partition, core.Index.BucketAt(number, start), terms, ref random);
@@ -214,19 +240,21 @@ internal static unsafe class Scanner
             start = (int)Draw(ref random, (ulong)core.Shape->BucketsPerSegment);
         }
         uint span;
-        for (ulong prefix = 0, walked = 0; chosen == null && walked < 1UL << PrefixBits; walked += span, prefix = walked)
+        for (ulong prefix = 0, walked = 0; chosen == null && walked < 1UL << PrefixBits && !terms.Lacks; walked += span, prefix = walked)
         {
             uint number = IndexSpace.Entries(partition)[prefix >> (PrefixBits - IndexSpace.DepthOf(partition))];
             span = 1u << (PrefixBits - core.Index.Descriptor(number)->Depth);
-            for (int i = 0; i < core.Shape->BucketsPerSegment && chosen == null; i++)
+            for (int i = 0; i < core.Shape->BucketsPerSegment && chosen == null && !terms.Lacks; i++)
                 chosen = RandomOf(core, partition, core.Index.BucketAt(number, i), terms, ref random);
         }
         return chosen != null && Show(core, chosen, terms, ref read);
     }
 
-    // One of the bucket's records that may be shown, each as likely.
+    // One of the bucket's records that may be shown, each as likely; null also if some are to be fetched first.
     private static ulong* RandomOf(StoreCore core, Partition* partition, byte* bucket, in ScanTerms terms, ref ulong random)
     {
+        if (terms.Cold is { } cold && Lacking(core, partition, terms, bucket, cold) > 0)
+            return null;
         Nothing nothing = default;
         ulong* chosen = null;
         ulong seen = 0;

@@ -299,7 +299,7 @@ public sealed unsafe partial class StoreSession : IDisposable
         return cursor;
     }
 
-    /// <summary>Shows a random live record of the namespace; false if there is none.</summary>
+    /// <summary>Shows a random live record of the namespace; false if there is none. Put off, it comes to the same one again, as far as nothing has changed.</summary>
     public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
     {
         if (_core.IsMine) LockRest();

@@ -72,6 +72,28 @@ public sealed partial class TierRepairTests
     }
 
     [Test]
+    public void A_damaged_head_of_the_tiers_file_is_made_what_it_was([Values(0, 5, 20, 32, 61)] int at)
+    {
+        Fill(hasLog: true);
+        byte[] whole = File.ReadAllBytes(TierFile);
+        using (FileStream file = File.OpenWrite(TierFile))
+        {
+            file.Position = at;
+            file.WriteByte((byte)(whole[at] ^ 0xFF));
+        }
+        GarnetException refused = Assert.Throws<GarnetException>(() => DataTool.Check(Data, _said.Add, _said.Add))!;
+        Assert.That(refused.Next, Does.Contain("'garnet-server repair' writes its head anew"));
+        Dictionary<string, string> before = Files();
+        Assert.That(DataTool.Repair(Data, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        Assert.That(_said, Has.Some.StartsWith("Would write the head of tier-").And.Some.EqualTo("Nothing would be lost."));
+        Assert.That(Files(), Is.EqualTo(before), "a proposal changes nothing");
+        Applied();
+        Assert.That(File.ReadAllBytes(TierFile).AsSpan(0, PageBytes).SequenceEqual(whole.AsSpan(0, PageBytes)));
+        Assert.That(Directory.GetFiles(Data).Select(Path.GetFileName), Has.Some.Matches(@"damaged-1-tier-.*\.head"));
+        Assert.That(Judge(), Is.Zero);
+    }
+
+    [Test]
     public void A_table_under_right_checksums_that_says_another_database_is_damage_and_that_is_all_that_is_said_of_it()
     {
         Fill(hasLog: false);

@@ -61,6 +61,25 @@ internal sealed class RingServerTests
     }
 
     [Test]
+    public void A_check_that_is_told_of_the_ring_has_its_end_of_the_log_and_says_what_is_damaged_in_it([Values] bool damaged)
+    {
+        const int Heads = 4096, HeadCopy = 1024, Line = 64;
+        using RingFile ring = new();
+        using DataServer server = new($"--appendfsync always {ring.Flags}");
+        using (RespConnection connection = server.Connect()) Assert.That(connection.Call("SET", "k", "v").ToString(), Is.EqualTo("+OK"));
+        server.Kill();
+        byte[] was = File.ReadAllBytes(ring.Path), now = [.. was];
+        for (int i = 0; damaged && i < Line; i++) (now[Heads + i], now[Heads + HeadCopy + i]) = (7, 7);
+        File.WriteAllBytes(ring.Path, now);
+        (int code, string said) = RefusedStart.RunWith("check", server.Path, "--aof-pm-path", ring.Path);
+        Assert.That(code, Is.EqualTo(damaged ? RefusedStart.Data : 0), said);
+        Assert.That(said, Does.Contain(damaged ? "Put the file back as it was; nothing was changed" : "persistent memory held were put into the log"));
+        if (!damaged) return;
+        Assert.That(File.ReadAllBytes(ring.Path), Is.EqualTo(now));
+        Assert.That(RefusedStart.RunWith("repair", server.Path, "--apply").Code, Is.Zero, "without it, at the price of what it held");
+    }
+
+    [Test]
     public void A_ring_that_another_server_uses_is_not_taken()
     {
         using RingFile ring = new();

@@ -63,7 +63,7 @@ public sealed class TierCommandTests
         long reads = client.Tiering("tier_reads");
         client.Call(["MGET", .. keys]);
         Assert.That(client.Tiering("tier_reads"), Is.EqualTo(reads), "all of them are in memory");
-        Assert.That(client.Tiering("tier_hits"), Is.EqualTo(40));
+        Assert.That(client.Tiering("tier_hits"), Is.EqualTo(39), "the first MGET took k0 back, waited for the others, and counted when it ran again");
         Assert.That(client.Tiering("tier_memory_hits"), Is.GreaterThanOrEqualTo(21), "k0 before, and all of them now");
     }
 

@@ -266,7 +266,7 @@ public sealed class DurableTierTests
         using Bench bench = new(Settings(medium));
         Move(bench, 0, isShared ? 6 : 1, isShared ? 900 : 15_000);
         NamingList list = NamingList.Of(bench.Store);
-        Span<byte> last = medium.At(Segment + (isShared ? 5 : 4) * Page, Page);
+        Span<byte> last = medium.At(Segment + (isShared ? 5 : 3) * Page, Page);
         last[20] ^= 1;
         using (Bench again = new(Settings(medium)))
         {
@@ -422,6 +422,23 @@ public sealed class DurableTierTests
             Assert.That(Content.Of(again), Is.EqualTo(then));
             return losses;
         }
+    }
+
+    [Test]
+    public void Who_reads_what_is_named_reads_it_once()
+    {
+        const int Keys = 500, PagesOfSegment = 2;
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        bench.Cold(Keys, 100);
+        NamingList list = NamingList.Of(bench.Store);
+        int before = medium.Reads, segments = list.Segments.Sum(static block => NamedSegments.CountSegments(block));
+        using Store again = new(Bench.Tiny() with { Named = medium });
+        ColdLosses losses = new();
+        Assert.That((list.Load(again, losses: losses), losses.IsAsNamed), Is.EqualTo((LoadOutcome.Done, true)));
+        int reads = medium.Reads - before;
+        Assert.That(Content.Of(again), Is.EqualTo(Content.Of(bench.Store)));
+        Assert.That(reads, Is.EqualTo(list.ReferenceCount + (PagesOfSegment * segments)).Within(list.ReferenceCount / 10));
     }
 
     [Test]

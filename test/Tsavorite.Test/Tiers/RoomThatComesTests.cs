@@ -93,6 +93,25 @@ public sealed class RoomThatComesTests
         }
     }
 
+    [Test]
+    public void What_is_dead_in_places_that_nobody_cleans_is_no_room_that_comes([Values] bool hasRoomOnTier)
+    {
+        const int Bytes = 100, Large = 200 << 10, EveryN = 12; // less than an eighth of each segment is dead then
+        using SimulatedMedium medium = new(hasRoomOnTier ? 16 << 20 : 64 << 10);
+        using Bench bench = new(Settings(medium) with { MemoryLimitBytes = 8 << 20, SegmentBytes = 32 << 10, IndexBuckets = 256 });
+        int keys = 0;
+        for (; bench.Session.Room.Ensure(Bytes); keys++) bench.Set("k" + keys, TieredBench.Value(keys, Bytes));
+        for (int i = 0; i < keys; i += EveryN) bench.Delete("k" + i);
+        int rounds = 0;
+        while (!bench.Session.Room.Ensure(Large) && bench.Session.Room.IsComing && rounds < 200)
+        {
+            bench.Store.Tiers!.Step(bench.NowMs += 10);
+            rounds++;
+        }
+        Assert.That(rounds, Is.LessThan(200), "it neither comes nor is refused");
+        Assert.That(bench.Session.Room.Ensure(Large)); // without room on the tier what is thin is cleaned up in the end
+    }
+
     private static StoreSettings Settings(SimulatedMedium medium) =>
         TieredBench.Settings(medium) with { TierId = 7, MemoryLimitBytes = 1 << 20, Partitions = 2 };
 }

@@ -9,6 +9,22 @@ internal sealed class TierTests
 {
     private const int Eio = 5, Enospc = 28;
 
+    [TestCase(4096)]
+    [TestCase(8192)]
+    [TestCase(16_384)]
+    [TestCase(65_536)]
+    public void Values_of_a_power_of_two_take_little_more_than_they_have(int bytes)
+    {
+        using SimulatedMedium medium = new(64 << 20);
+        using Bench bench = new(Bench.Tiny() with { Tier = medium, SegmentBytes = 64 << 10 });
+        int keys = (8 << 20) / bytes;
+        bench.Cold(keys, bytes);
+        TierFigures figures = bench.Tier();
+        long copied = figures.DemotedBytes / figures.Demoted * (figures.Demoted + figures.Stillborn);
+        Assert.That((double)figures.WrittenBytes / copied, Is.LessThan(1.02));
+        for (int i = 0; i < keys; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, bytes)));
+    }
+
     [Test]
     public void What_was_demoted_is_read_and_takes_no_memory()
     {

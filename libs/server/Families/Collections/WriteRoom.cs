@@ -10,6 +10,9 @@ internal readonly ref struct WriteRoom
 
     private WriteRoom(StepRoom? promisedBy, bool isThere) => (_promisedBy, IsThere) = (promisedBy, isThere);
 
+    /// <summary>Of a call that keeps nothing of what it brings.</summary>
+    internal static WriteRoom None => new(null, isThere: true);
+
     /// <summary>False if there is no room: the call is refused before it changes anything.</summary>
     internal bool IsThere { get; }
 

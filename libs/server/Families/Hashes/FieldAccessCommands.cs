@@ -132,13 +132,17 @@ internal readonly unsafe struct HSetEx : ICommand
         if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfHashes, onlyIfThere: options.MustExist == true, out Reply nothing))
             return nothing;
         KeyRef key = call.Key;
-        using WriteRoom room = WriteRoom.For(ref call, EntryCost.OfHashes);
+        bool isPast = options.IsPast(call.NowMs), isWrongKind = false;
+        // Looked at ahead of the locks where room would be made for it: nobody is evicted for what is not written then.
+        if (EntryCost.OfHashes.LargeBytes(ref call) > 0 && !IsAllowed(ref call, in key, options, first, ref isWrongKind))
+            return isWrongKind ? call.Fail(Fault.WrongType) : call.Int(0);
+        using WriteRoom room = isPast ? WriteRoom.None : WriteRoom.For(ref call, EntryCost.OfHashes);
         if (!room.IsThere)
             return call.From(Outcome.OutOfMemory);
         call.Session.Lock([key]);
-        if (options.Keeps || options.IsPast(call.NowMs))
+        if (options.Keeps || isPast)
             call.Session.Room.Announce(in key, call.Count - first, call.RequestBytes()); // a change for each field (store.U22)
-        Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
+        Outcome outcome = SetLocked(ref call, in key, options, first, out isWrongKind);
         call.Session.Unlock();
         call.Server.EntryReaper.Wake(in key);
         if (isWrongKind)
@@ -146,19 +150,26 @@ internal readonly unsafe struct HSetEx : ICommand
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);
     }
 
-    // Unchanged: the fields are not all there, or not all absent.
+    // False: the fields are not all there, or not all absent, as is wanted.
+    private static bool IsAllowed(ref Call call, in KeyRef key, in FieldOptions options, int first, ref bool isWrongKind)
+    {
+        for (int i = first; i < call.Count && options.MustExist is { } wanted; i += 2)
+        {
+            if (TimeOf(call.Session, in key, call.Args[i], ref isWrongKind) is null == wanted)
+                return false;
+        }
+        return true;
+    }
+
+    // Unchanged: it is not allowed.
     // What is set with one time is one change. What a change replaces is free only once the locks are given back: with a change for each field
     // parts of the hash would be left behind again and again.
     private static Outcome SetLocked(ref Call call, in KeyRef key, in FieldOptions options, int first, out bool isWrongKind)
     {
         isWrongKind = false;
         Outcome outcome = Outcome.Done;
-        for (int i = first; i < call.Count && options.MustExist is { } wanted; i += 2)
-        {
-            if (TimeOf(call.Session, in key, call.Args[i], ref isWrongKind) is null == wanted)
-                return Outcome.Unchanged;
-        }
-
+        if (!IsAllowed(ref call, in key, options, first, ref isWrongKind))
+            return Outcome.Unchanged;
         for (int i = first, end; i < call.Count && outcome == Outcome.Done && !isWrongKind; i = end)
         {
             end = call.Count;

@@ -15,6 +15,9 @@ internal unsafe struct KeyCollector : IRead
     private readonly RecordKind _kind;
     private ByteQueue _keys;
 
+    /// <summary>Bytes that they take.</summary>
+    internal readonly int Capacity => _keys.Capacity;
+
     /// <summary>Keys gathered.</summary>
     internal int Count;
 
@@ -42,13 +45,54 @@ internal unsafe struct KeyCollector : IRead
         Count++;
     }
 
-    /// <summary>Writes the keys as an array.</summary>
-    internal readonly void WriteTo(RespWriter writer)
+    /// <summary>Writes the keys as an array; with <paramref name="mayHaveTwice"/> each once.</summary>
+    internal readonly void WriteTo(RespWriter writer, bool mayHaveTwice = false)
     {
-        writer.Array(Count);
-        writer.Raw(new ReadOnlySpan<byte>(_keys.Head, _keys.Count));
+        List<Range> again = mayHaveTwice ? Again() : [];
+        writer.Array(Count - again.Count);
+        int from = 0;
+        foreach (Range one in again)
+        {
+            writer.Raw(new ReadOnlySpan<byte>(_keys.Head + from, one.Start.Value - from));
+            from = one.End.Value;
+        }
+        writer.Raw(new ReadOnlySpan<byte>(_keys.Head + from, _keys.Count - from));
     }
 
     /// <summary>Gives the memory back.</summary>
     internal void Free() => _keys.Free();
+
+    // Where those stand that are there a second time, as bulk strings.
+    private readonly List<Range> Again()
+    {
+        var seen = new Dictionary<int, List<int>>(Count);
+        List<Range> again = [];
+        var all = new ReadOnlySpan<byte>(_keys.Head, _keys.Count);
+        for (int at = 0, end; at < all.Length; at = end)
+        {
+            int digits = all[at..].IndexOf((byte)'\n') + 1;
+            _ = System.Buffers.Text.Utf8Parser.TryParse(all[(at + 1)..], out int bytes, out _);
+            end = at + digits + bytes + 2;
+            ReadOnlySpan<byte> key = all[at..end];
+            var hash = new HashCode();
+            hash.AddBytes(key);
+            if (!seen.TryGetValue(hash.ToHashCode(), out List<int>? same))
+                seen[hash.ToHashCode()] = [at];
+            else if (Has(all, same, key))
+                again.Add(at..end);
+            else
+                same.Add(at);
+        }
+        return again;
+    }
+
+    private static bool Has(ReadOnlySpan<byte> all, List<int> places, ReadOnlySpan<byte> key)
+    {
+        foreach (int place in places)
+        {
+            if (all[place..].StartsWith(key))
+                return true;
+        }
+        return false;
+    }
 }

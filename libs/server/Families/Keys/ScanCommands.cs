@@ -122,26 +122,30 @@ internal readonly struct Scan : ICommand
 
 internal readonly struct Keys : ICommand
 {
-    private const int Step = 512;
-
     public static CommandSpec Spec => KeyCommands.Spec("KEYS", 2, CommandFlags.ReadOnly, KeySpec.None, "", "pattern", "Returns all keys that match a pattern.") with { Complexity = "O(N)", Categories = "dangerous" };
 
     public static Reply Run(ref Call call)
     {
-        var collector = new KeyCollector(KeyCollector.PatternOf(call[1]), RecordKind.None);
-        uint ns = call.Namespace;
-        ulong cursor = 0;
+        KeyWalk walk = KeyWalk.Taken(ref call);
+        bool goesOn = false;
         try
         {
-            do
-                cursor = call.Session.Scan(ns, cursor, Step, ref collector);
-            while (cursor != 0);
-            collector.WriteTo(call.Out);
+            while (walk.Step(ref call))
+            {
+            }
+            walk.WriteTo(ref call);
             return Reply.Sent;
+        }
+        catch (ColdMissException)
+        {
+            goesOn = true; // the command runs again
+            walk.Keep(call.Client);
+            throw;
         }
         finally
         {
-            collector.Free();
+            if (!goesOn)
+                walk.Abandon(call.Client);
         }
     }
 }

@@ -81,8 +81,16 @@ internal readonly struct TierPromote : ICommand
         if (!TierCommands.TryTier(ref call, out SessionTier tier, out Reply failed))
             return failed;
         KeyRef key = call.Key;
-        Outcome outcome = tier.Promote(in key, call.NowMs);
-        return outcome == Outcome.Done ? call.Ok() : call.From(outcome);
+        try
+        {
+            Outcome outcome = tier.Promote(in key, call.NowMs);
+            return outcome == Outcome.Done ? call.Ok() : call.From(outcome);
+        }
+        catch (ColdMissException) when (tier.HasTakenBack)
+        {
+            call.Client.FetchTries = 0; // it has come further: it is put off as often as there are parts
+            throw;
+        }
     }
 }
 

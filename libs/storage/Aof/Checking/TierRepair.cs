@@ -30,6 +30,12 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
     private Way _way;
     private string _price = "";
 
+    /// <summary>The tier that the directory's manifest names; null if it names none, or cannot be read.</summary>
+    public TierName? Named => ManifestFile.TryRead(disk, out Manifest? manifest) == HeaderState.Whole ? manifest!.Tier : null;
+
+    /// <summary>Keeps what is about to be written over elsewhere.</summary>
+    public void KeepAside(string name, ReadOnlySpan<byte> bytes) => Aside.Put(disk, name, bytes);
+
     /// <summary>
     /// Says what could be done; changes nothing. <paramref name="open"/> makes an empty store over the directory's tier, or without one if its file is not there; each is disposed of before
     /// the next is asked for.

@@ -49,6 +49,19 @@ internal static class TailFiles
         return null;
     }
 
+    /// <summary>A file of the log whose end stands in a ring in persistent memory that none of these numbers is of; null if there is none.</summary>
+    public static string? Awaiting(IDisk disk, IReadOnlyList<ulong> numbers)
+    {
+        foreach (LogFile log in LogFiles.All(disk))
+        {
+            using IDiskFile file = disk.Open(log.Name);
+            bool isInRing = TryHeader(file, out FileHeader header) && header.HasTail && header.Run == PmRing.Run;
+            if (isInRing && !numbers.Contains(header.TailNumber))
+                return log.Name;
+        }
+        return null;
+    }
+
     /// <summary>The log goes on without the tails that are missing: no file says any more that it has one.</summary>
     public static void GiveUp(IDisk disk)
     {

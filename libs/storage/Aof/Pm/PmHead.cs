@@ -42,6 +42,17 @@ internal readonly record struct PmHead
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcAt..], Crc32C.Of(to[GenerationAt..]));
     }
 
+    /// <summary>What the line was before a byte of it was damaged; null if it is blank, more is wrong with it, or it says what cannot be.</summary>
+    public static PmHead? TryMend(ReadOnlySpan<byte> from)
+    {
+        Span<byte> magic = stackalloc byte[sizeof(uint)], mended = stackalloc byte[Bytes];
+        BinaryPrimitives.WriteUInt32LittleEndian(magic, Magic);
+        return PmLine.TryMend(from, magic, mended) ? TryRead(mended) : null;
+    }
+
+    /// <summary>What stands where a line, whole or not, has its generation.</summary>
+    public static ulong GenerationIn(ReadOnlySpan<byte> line) => BinaryPrimitives.ReadUInt64LittleEndian(line[GenerationAt..]);
+
     /// <summary>Reads the line; null if it is not whole, or says what cannot be.</summary>
     public static PmHead? TryRead(ReadOnlySpan<byte> from, bool believes = false)
     {

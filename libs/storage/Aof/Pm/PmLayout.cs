@@ -21,23 +21,30 @@ internal readonly record struct PmLayout(ulong Generation, int Rings, long RingB
     private const uint Version = 1;
 
     /// <summary>The layout of a range; one without rings if nothing has been written yet.</summary>
-    /// <exception cref="GarnetException">Something else stands there, or a newer version's.</exception>
+    /// <exception cref="GarnetException">Something else stands there, or a newer version's; or it is damaged, and nothing shows what it was.</exception>
     public static PmLayout Read(IPmRange range, string path)
     {
         ReadOnlySpan<byte> a = range.At(0, Line), b = range.At(CopyAt, Line);
-        if (!IsOurs(a) && !IsOurs(b) && range.At(0, Bytes).ContainsAnyExcept((byte)0))
-            throw Refused(path, "something else stands in it", "name a file of zeros, which is given to this alone");
-        PmLayout? first = TryRead(a), second = TryRead(b);
-        if (IsNewer(a) || IsNewer(b))
-            throw Refused(path, "it is of a newer version of the format", "start that version");
+        PmLayout? first = TryRead(a, path), second = TryRead(b, path);
         bool isSecond = first is null || (second is not null && second.Value.Generation > first.Value.Generation);
-        PmLayout found = (isSecond ? second : first) ?? default;
-        if (found.Rings > 0 && !found.IsPossible(range.Bytes))
+        if ((isSecond ? second : first) is not { } found)
+        {
+            if (range.At(0, Bytes).ContainsAnyExcept((byte)0) && !IsOurs(a) && !IsOurs(b))
+                throw Refused(path, "something else stands in it", "name a file of zeros, which is given to this alone");
+            return (PmLine.IsBlank(a) && IsFirst(range, b)) || !range.At(0, Bytes).ContainsAnyExcept((byte)0) ? default
+                : throw PmRings.Damaged(path, "what says how it is divided into rings cannot be read");
+        }
+        if (!found.IsPossible(range.Bytes))
         {
             throw Refused(path, $"its {found.Rings} rings of {found.RingBytes} bytes do not lie inside its {range.Bytes}",
                 "put the file back as it was");
         }
-
+        ReadOnlySpan<byte> other = isSecond ? a : b;
+        bool isDoubtful = (isSecond ? first : second) is null && !PmLine.IsBlank(other)
+            && BinaryPrimitives.ReadUInt64LittleEndian(other[GenerationAt..]) + 1 != found.Generation;
+        // log.R11: it was torn while it was written, which is only done while all rings are empty.
+        if (isDoubtful && !found.IsEmpty(range))
+            throw PmRings.Damaged(path, "the newer of two copies of what says how it is divided into rings cannot be read");
         return found;
     }
 
@@ -58,17 +65,17 @@ internal readonly record struct PmLayout(ulong Generation, int Rings, long RingB
         if (!IsOurs(range.At(at, Line)))
             range.Write(at, line); // eight bytes come as a whole: from now on nobody takes the page for another's
         int error = range.Fence();
-        BinaryPrimitives.WriteUInt32LittleEndian(line[VersionAt..], Version);
-        BinaryPrimitives.WriteUInt64LittleEndian(line[GenerationAt..], Generation);
-        BinaryPrimitives.WriteInt64LittleEndian(line[RingBytesAt..], RingBytes);
-        BinaryPrimitives.WriteInt32LittleEndian(line[RingsAt..], Rings);
-        BinaryPrimitives.WriteUInt32LittleEndian(line[CrcAt..], Crc32C.Of(line[VersionAt..]));
+        WriteLine(line);
         range.Write(at, line);
         byte[] owner = new byte[OwnerBytesMax];
         Encoding.UTF8.GetBytes(directory.AsSpan(0, Math.Min(directory.Length, OwnerBytesMax / 4)), owner);
         range.Write(OwnerAt, owner);
         return error != 0 ? error : range.Fence();
     }
+
+    /// <summary>True if the rings served that directory last.</summary>
+    public static bool IsOwnedBy(IPmRange range, string directory) =>
+        OwnerIn(range) == directory[..Math.Min(directory.Length, OwnerBytesMax / 4)];
 
     /// <summary>The directory that the rings served last, as it was written there.</summary>
     public static string OwnerIn(IPmRange range)
@@ -84,16 +91,66 @@ internal readonly record struct PmLayout(ulong Generation, int Rings, long RingB
 
     private static bool IsOurs(ReadOnlySpan<byte> line) => BinaryPrimitives.ReadUInt64LittleEndian(line) == Magic;
 
-    private static bool IsWhole(ReadOnlySpan<byte> line) =>
-        IsOurs(line) && BinaryPrimitives.ReadUInt32LittleEndian(line[CrcAt..]) == Crc32C.Of(line[VersionAt..]);
+    private static PmLayout? TryRead(ReadOnlySpan<byte> line, string path)
+    {
+        Span<byte> magic = stackalloc byte[sizeof(ulong)], whole = stackalloc byte[Line];
+        BinaryPrimitives.WriteUInt64LittleEndian(magic, Magic);
+        if (!PmLine.TryMend(line, magic, whole))
+            return null;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(whole[VersionAt..]) != Version)
+            throw Refused(path, "it is of a newer version of the format", "start that version");
+        return new PmLayout(
+            BinaryPrimitives.ReadUInt64LittleEndian(whole[GenerationAt..]),
+            BinaryPrimitives.ReadInt32LittleEndian(whole[RingsAt..]),
+            BinaryPrimitives.ReadInt64LittleEndian(whole[RingBytesAt..]));
+    }
 
-    private static bool IsNewer(ReadOnlySpan<byte> line) =>
-        IsWhole(line) && BinaryPrimitives.ReadUInt32LittleEndian(line[VersionAt..]) != Version;
+    // The power failed while the first layout was written: it has words of one that there could be, and no ring has begun.
+    private static bool IsFirst(IPmRange range, ReadOnlySpan<byte> found)
+    {
+        Span<byte> line = stackalloc byte[Line];
+        for (int rings = 1; rings <= AofSettings.SublogsMax; rings++)
+        {
+            PmLayout layout = Of(rings, range.Bytes, 1);
+            layout.WriteLine(line);
+            if (layout.IsPossible(range.Bytes) && HasWordsOf(found, line) && layout.IsEmpty(range))
+                return true;
+        }
+        return false;
+    }
 
-    private static PmLayout? TryRead(ReadOnlySpan<byte> line) => !IsWhole(line) || IsNewer(line) ? null : new PmLayout(
-        BinaryPrimitives.ReadUInt64LittleEndian(line[GenerationAt..]),
-        BinaryPrimitives.ReadInt32LittleEndian(line[RingsAt..]),
-        BinaryPrimitives.ReadInt64LittleEndian(line[RingBytesAt..]));
+    private static bool HasWordsOf(ReadOnlySpan<byte> found, ReadOnlySpan<byte> line)
+    {
+        for (int at = 0; at < Line; at += sizeof(ulong))
+        {
+            ReadOnlySpan<byte> word = found.Slice(at, sizeof(ulong));
+            if (word.ContainsAnyExcept((byte)0) && !word.SequenceEqual(line.Slice(at, sizeof(ulong))))
+                return false;
+        }
+        return true;
+    }
+
+    private void WriteLine(Span<byte> line)
+    {
+        line.Clear();
+        BinaryPrimitives.WriteUInt64LittleEndian(line, Magic);
+        BinaryPrimitives.WriteUInt32LittleEndian(line[VersionAt..], Version);
+        BinaryPrimitives.WriteUInt64LittleEndian(line[GenerationAt..], Generation);
+        BinaryPrimitives.WriteInt64LittleEndian(line[RingBytesAt..], RingBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(line[RingsAt..], Rings);
+        BinaryPrimitives.WriteUInt32LittleEndian(line[CrcAt..], Crc32C.Of(line[VersionAt..]));
+    }
+
+    // No ring serves a file, and none may.
+    private bool IsEmpty(IPmRange range)
+    {
+        for (int i = 0; i < Rings; i++)
+        {
+            if (new PmRing(range, StartOf(i), RingBytes) is { Number: not 0 } or { MayLackHead: true })
+                return false;
+        }
+        return true;
+    }
 
     private bool IsPossible(long rangeBytes) => Rings is > 0 and <= AofSettings.SublogsMax && RingBytes >= PmRing.BytesMin
         && RingBytes % PmRange.PageBytes == 0 && RingBytes <= (rangeBytes - Bytes) / Rings;

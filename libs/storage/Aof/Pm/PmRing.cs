@@ -14,6 +14,8 @@ namespace Garnet.Aof.Pm;
 /// log.R3: the head is written to the copy that does not count; a torn one changes nothing.
 /// log.R4: nothing that stands there is believed before it is bounded: lengths by the ring, positions by the order, before any use.
 /// log.R5: only what is fenced is drained: what others see of stores before that is not said (media.P2).
+/// log.R11: of a head with one wrong byte its checksum says what it was (<see cref="PmLine"/>). One with more may have been the newer of the two, or torn by a power cut; nothing
+/// of such a ring is given up before something else has shown which: its records, or the files of the log.
 /// </summary>
 internal sealed class PmRing
 {
@@ -43,6 +45,7 @@ internal sealed class PmRing
             "log.R4 a ring lies inside its range");
         (_range, _start, _size, _fault) = (range, start + HeadBytes, bytes - HeadBytes, fault);
         _head = Newer(ReadHead(0), ReadHead(1)) ?? new PmHead { Generation = 0, Number = 0, Place = new PmPlace(0, 0, FileHeader.Bytes) };
+        MayLackHead = IsDoubtful(0) || IsDoubtful(1);
         _tail = _head.Place;
         _headPosition = _fencedPosition = _tail.Position;
         _number = _head.Number;
@@ -62,6 +65,9 @@ internal sealed class PmRing
 
     /// <summary>Whose file it holds, and from where on.</summary>
     public PmHead Head => _head;
+
+    /// <summary>log.R11: a copy of the head cannot be read that may have been newer than the one that counts.</summary>
+    public bool MayLackHead { get; }
 
     /// <summary>Bytes of records that are fenced and not given up.</summary>
     public long Undrained => Volatile.Read(ref _fencedPosition) - Volatile.Read(ref _headPosition);
@@ -147,6 +153,20 @@ internal sealed class PmRing
     /// <summary>After a start: the record at the place, whatever this process knows of it, and the place behind it; false if there is none that counts.</summary>
     public bool TryFind(ref PmPlace place, out ReadOnlySpan<byte> payload) => TryRead(ref place, _head.Place.Position, out payload);
 
+    /// <summary>After a start: the ring has a record of its file from the place on, whether or not those before it are there; a walk over all of it.</summary>
+    public bool HoldsBehind(PmPlace place)
+    {
+        for (long offset = 0; offset + RecordBytesMin <= _size; offset += Line)
+        {
+            ReadOnlySpan<byte> line = _range.At(_start + offset, Line);
+            if (PmRecord.TryRead(line) is { } record && record.Number == _number && record.Number != 0 && record.Sequence >= place.Sequence
+                && record.Length > 0 && record.Length <= _size - offset - Line
+                && PmRecord.Holds(line, _range.At(_start + offset + Line, record.Length)))
+                return true;
+        }
+        return false;
+    }
+
     /// <summary>The file has, durably, all before the place: the room is free. Returns 0, or the error number.</summary>
     public int GiveUp(PmPlace place) => Put(_head with { Generation = _head.Generation + 1, Place = place });
 
@@ -191,7 +211,13 @@ internal sealed class PmRing
     }
 
     private PmHead? ReadHead(int copy) =>
-        PmHead.TryRead(_range.At(_start - HeadBytes + (copy * CopyAt), Line), believes: _fault == PlantedPmFault.NoHeadChecksum);
+        PmHead.TryRead(HeadLine(copy), believes: _fault == PlantedPmFault.NoHeadChecksum) ?? PmHead.TryMend(HeadLine(copy));
+
+    // False where the head before the one that counts stood.
+    private bool IsDoubtful(int copy) => ReadHead(copy) is null && !PmLine.IsBlank(HeadLine(copy))
+        && PmHead.GenerationIn(HeadLine(copy)) + 1 != _head.Generation;
+
+    private ReadOnlySpan<byte> HeadLine(int copy) => _range.At(_start - HeadBytes + (copy * CopyAt), Line);
 
     private static PmHead? Newer(PmHead? a, PmHead? b) => a is null || (b is not null && b.Value.Generation > a.Value.Generation) ? b : a;
 }

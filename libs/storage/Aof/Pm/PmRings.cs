@@ -85,9 +85,10 @@ public sealed class PmRings : IDisposable
     {
         ArgumentNullException.ThrowIfNull(disk);
         var messages = new List<string>();
-        for (int i = 0; i < _layout.Rings; i++)
+        PmRing[] rings = [.. Enumerable.Range(0, _layout.Rings).Select(RingAt)];
+        ExpectHeads(rings, disk);
+        foreach (PmRing ring in rings)
         {
-            var ring = new PmRing(_range, _layout.StartOf(i), _layout.RingBytes, Fault);
             long bytes = new PmTail(ring, _path, PmLayout.OwnerIn(_range), Fault).PutInto(disk);
             string many = bytes.ToString("N0", CultureInfo.InvariantCulture);
             if (bytes > 0)
@@ -161,6 +162,27 @@ public sealed class PmRings : IDisposable
             if (_serving.Count == 0)
                 _range.Dispose();
         }
+    }
+
+    /// <summary>The error of a start over a ring of which more is damaged than what is left of it shows.</summary>
+    internal static GarnetException Damaged(string path, string why) => new(ExitKind.Data,
+        $"persistent memory that the log was durable in is damaged: {path}", why,
+        "Put the file back as it was; nothing was changed. If there is no copy, keep it, name a file of zeros instead (aof-pm-path), "
+            + "and run 'garnet-server repair', which goes on without what it held");
+
+    private PmRing RingAt(int place) => new(_range, _layout.StartOf(place), _layout.RingBytes, Fault);
+
+    // log.R11: a ring that may lack a head may be the one that a file waits for, or another directory's.
+    private void ExpectHeads(PmRing[] rings, IDisk disk)
+    {
+        int lacking = Array.FindIndex(rings, static ring => ring.MayLackHead);
+        if (lacking < 0)
+            return;
+        string which = $"a head of ring {lacking + 1} of {rings.Length} cannot be read";
+        if (TailFiles.Awaiting(disk, [.. rings.Select(static ring => ring.Number)]) is { } name)
+            throw Damaged(_path, $"{which}, and none says any more that it has the end of {name}");
+        if (!PmLayout.IsOwnedBy(_range, disk.Path))
+            throw Damaged(_path, $"{which}, and it was used for {PmLayout.OwnerIn(_range)}, whose log may have its end there");
     }
 
     private void GiveBack(PmRing ring, bool isEmpty)

@@ -30,11 +30,15 @@ internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFa
             && header.HasTail && header.Run == PmRing.Run && header.TailNumber == ring.Number;
         if (!isOwn)
             return holds ? throw Elsewhere("the file of that name here is another, or was made anew") : Forget();
+        // log.R11: what is behind the place was written after heads that cannot be read, over what stood at the place.
+        if (!holds && ring.MayLackHead && ring.HoldsBehind(ring.Head.Place))
+            throw PmRings.Damaged(path, $"its newest head cannot be read, and it has records of {_name} that none of its heads leads to");
         PmPlace end = Put(file);
         long put = end.FileOffset - ring.Head.Place.FileOffset;
         if (fault != PlantedPmFault.HeadBeforeSync)
             file.Sync();
-        Done(ring.GiveUp(end)); // log.R10
+        if (put > 0)
+            Done(ring.GiveUp(end)); // log.R10
         TailFiles.Settle(file);
         Forget();
         return put;

@@ -23,6 +23,13 @@ internal static class Aside
         return aside;
     }
 
+    /// <summary>Makes a durable file of what is about to be written over elsewhere.</summary>
+    public static void Put(IDisk disk, string name, ReadOnlySpan<byte> bytes)
+    {
+        WholeFile.Write(disk, NameFor(disk, name), bytes);
+        disk.SyncDirectory();
+    }
+
     private static string NameFor(IDisk disk, string name)
     {
         IReadOnlyList<string> taken = disk.List();

@@ -52,9 +52,10 @@ internal static class NamedFiles
     {
         const string Lost = "it held what was written last, acknowledged changes among it";
         const string NotHere = "its end stands in persistent memory that is not here, or holds another's";
+        const string ItsName = "aof-pm-path names it, for 'garnet-server check' too (--aof-pm-path FILE)";
         const string WithIt = "With it a start has all of it: a repair is for where it is gone";
         return HeaderOf(disk, name)?.Run == PmRing.Run
-            ? new CheckFinding(name, 0, $"{NotHere}: {Lost}; aof-pm-path names it. {WithIt}", IsDamage: true)
+            ? new CheckFinding(name, 0, $"{NotHere}: {Lost}; {ItsName}. {WithIt}", IsDamage: true)
             : new CheckFinding(name + StagingFile.Suffix, 0, $"it is missing, or is not of {name} as that is: {Lost}", IsDamage: true);
     }
 

@@ -27,6 +27,9 @@ internal sealed unsafe class SegmentPool
     public Segment* Segments => _segments;
     public int BackedFree => _backed;
 
+    /// <summary>Above the numbers of all that were ever handed out.</summary>
+    public uint End => Volatile.Read(ref _fresh);
+
     public byte* Address(uint number) => _arena.Base + _start + (long)number * SegmentBytes;
 
     public ulong Offset(uint number) => (ulong)(_start + (long)number * SegmentBytes);

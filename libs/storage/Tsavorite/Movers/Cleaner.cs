@@ -63,6 +63,25 @@ internal sealed unsafe class Cleaner
         return Math.Max(bytes, 0);
     }
 
+    /// <summary>
+    /// Bytes that <see cref="Clean"/> with as many <paramref name="parts"/> gives back (a peek, and a walk over all segments): what is dead in places
+    /// between records stays where it is.
+    /// </summary>
+    public long DeadWithin(int parts)
+    {
+        long bytes = 0;
+        for (uint number = 1; number < _core.Segments.End; number++)
+        {
+            Segment* segment = _core.Shape->Segments + number;
+            if (segment->State == SegmentState.Draining)
+                bytes += _core.Shape->SegmentBytes - segment->LiveBytes; // what has left it has its room elsewhere
+            else if (segment->State == SegmentState.Full && IsWorthIt(number, parts)
+                && _core.Shape->Partitions[segment->Partition].Segments > 1)
+                bytes += segment->DeadBytes;
+        }
+        return bytes;
+    }
+
     // Where records without expiry go has not moved since the last look; what cleaning itself moves there is not counted.
     private bool IsQuiet(Partition* partition)
     {

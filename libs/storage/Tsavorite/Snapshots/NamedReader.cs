@@ -42,9 +42,10 @@ internal sealed unsafe class NamedReader : IDisposable
 
     /// <summary>
     /// What the references of a block come to, in their order. A start that goes on with the tier looks for a record by what its reference says of its key's hash, and would not
-    /// find one that is misnamed: that the checksums hold does not say who wrote it.
+    /// find one that is misnamed: that the checksums hold does not say who wrote it. With <paramref name="loader"/> what can be read is loaded at once, so that nothing is read twice.
     /// </summary>
-    public NamedState[] Judge(ReadOnlySpan<byte> references, StoreCore core, ColdLosses losses)
+    public NamedState[] Judge(
+        ReadOnlySpan<byte> references, StoreCore core, ColdLosses losses, SnapshotLoader? loader, out LoadOutcome outcome)
     {
         NamedState[] states = new NamedState[references.Length / ColdNames.ReferenceBytes];
         (ulong Word, uint Above)[] named = new (ulong, uint)[states.Length];
@@ -54,12 +55,12 @@ internal sealed unsafe class NamedReader : IDisposable
             named[i].Word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
             named[i].Above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
         }
-        ReadAll(references, (int index, in SegmentRow _, long _, byte* image, int _) =>
+        outcome = ReadAll(references, (int index, in SegmentRow row, long _, byte* image, int _) =>
         {
             bool isOf = image != null && HasKey(image)
                 && losses.IsOf(named[index].Word, named[index].Above, core.KeyOf(image).Hash);
             states[index] = image == null ? NamedState.Unreadable : isOf ? NamedState.AsNamed : NamedState.Misnamed;
-            return LoadOutcome.Done;
+            return image == null || loader is null ? LoadOutcome.Done : Put(image, row, loader);
         });
         return states;
     }
@@ -130,7 +131,7 @@ internal sealed unsafe class NamedReader : IDisposable
     {
         long last = _medium.EndOf(start) / ColdSegments.PageBytes * ColdSegments.PageBytes;
         long end = Math.Min(((long)row.Number + 1) * _table.SegmentBytes, last);
-        return new ColdPart(start, (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start));
+        return new ColdPart(start, (int)Math.Min(ColdSegments.BytesMaxOf(row.Band), end - start));
     }
 
     // Large ones are few. Returns the error number.

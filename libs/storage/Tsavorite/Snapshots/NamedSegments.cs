@@ -122,10 +122,10 @@ public sealed unsafe class NamedSegments(Store store)
 
     private LoadOutcome LoadKnown(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader)
     {
-        if (_isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null))
-            return Adopt(block, loader);
-        return loader.ReadNamed(block, _medium!, Table);
+        return IsToBeAdopted(origin) ? Adopt(block, loader) : loader.ReadNamed(block, _medium!, Table);
     }
+
+    private bool IsToBeAdopted(BlockOrigin origin) => _isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null);
 
     private NamedTable Table => new(_rows, _runs!, 1 << _shift);
 
@@ -147,10 +147,15 @@ public sealed unsafe class NamedSegments(Store store)
         return fault;
     }
 
-    // What lies where the medium is another than is named is not gone on with there: it is put in as a record.
+    // What lies where the medium is another than is named is not gone on with there: it is put in as a record. Where all of them are, they are when they are judged.
     private LoadOutcome LoadReadable(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader, ColdLosses losses)
     {
-        NamedState[]? states = _medium is null ? null : loader.JudgeNamed(block, _medium, Table, losses);
+        bool adopts = _medium is null || IsToBeAdopted(origin);
+        LoadOutcome read = LoadOutcome.Done;
+        NamedState[]? states = _medium is null ? null
+            : adopts ? loader.JudgeNamed(block, _medium, Table, losses) : loader.JudgeAndReadNamed(block, _medium, Table, losses, out read);
+        if (read != LoadOutcome.Done)
+            return read;
         byte[] known = new byte[block.Length], strays = new byte[block.Length];
         int knownBytes = 0, strayBytes = 0;
         for (int i = 0; i < block.Length / ColdNames.ReferenceBytes; i++)
@@ -172,6 +177,8 @@ public sealed unsafe class NamedSegments(Store store)
                 reference.CopyTo(known.AsSpan((knownBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
         }
         loader.CountNamed((block.Length - knownBytes - strayBytes) / ColdNames.ReferenceBytes, 0);
+        if (!adopts)
+            return LoadOutcome.Done;
         LoadOutcome outcome = knownBytes == 0 ? LoadOutcome.Done : LoadKnown(known.AsSpan(0, knownBytes), origin, loader);
         return outcome != LoadOutcome.Done || strayBytes == 0 ? outcome
             : loader.ReadNamed(strays.AsSpan(0, strayBytes), _medium!, Table);

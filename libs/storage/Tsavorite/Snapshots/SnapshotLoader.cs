@@ -84,7 +84,12 @@ public sealed unsafe class SnapshotLoader : IDisposable
     /// <summary>What the references come to, in their order.</summary>
     internal NamedState[] JudgeNamed(
         ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table, ColdLosses losses) =>
-        (_named ??= new NamedReader(medium, table)).Judge(references, _store.Core, losses);
+        (_named ??= new NamedReader(medium, table)).Judge(references, _store.Core, losses, null, out _);
+
+    /// <summary>The same, and what of them can be read is loaded.</summary>
+    internal NamedState[] JudgeAndReadNamed(
+        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table, ColdLosses losses, out LoadOutcome outcome) =>
+        (_named ??= new NamedReader(medium, table)).Judge(references, _store.Core, losses, this, out outcome);
 
     /// <summary>So many were put in without being read, or are known to be lost.</summary>
     internal void CountNamed(long records, long bytes)

@@ -9,14 +9,24 @@ internal sealed unsafe partial class ColdCleaner
     /// <summary>As <see cref="LiveShareMax"/> where there is a disk below: it pays to let records go there before many are moved to win little.</summary>
     private const double LiveShareMaxAbove = 0.5;
     private uint _hand;
+    private long _lapMs = long.MinValue;
 
-    /// <summary>Moves what nobody reads of the next segment to the disk; false if there is none, or nothing of it has moved.</summary>
+    /// <summary>
+    /// Moves what nobody reads of the next segment to the disk; false if there is none, or nothing of it has moved. The hand goes round once in a rest: whoever is read
+    /// has that long to be read again.
+    /// </summary>
     public bool Sink(long nowMs)
     {
         ColdSegments memory = _segments.Memory!;
         for (int left = memory.Total; left > 0; left--)
         {
-            _hand = _hand <= memory.Before || _hand >= memory.Last ? memory.Before + 1 : _hand + 1;
+            if (_hand <= memory.Before || _hand >= memory.Last)
+            {
+                if (_lapMs > nowMs - RestMs)
+                    return false;
+                (_hand, _lapMs) = (memory.Before, nowMs);
+            }
+            _hand++;
             ColdSegment* segment = memory[_hand];
             if (segment->State == ColdState.Sealed && Volatile.Read(ref segment->Live) != 0 && GivesRoom(segment, nowMs))
                 return Rewrite(_hand, LetSink, nowMs, sinks: true);

@@ -105,7 +105,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             Walk(number, judge, nowMs);
         _writer.Flush(seal: false);
         _writer.MayTakeReserve = false;
-        _segments[number]->SweptMs = nowMs;
+        // What has sunk leaves a segment to be compacted at once: else others would sink for the room that it takes.
+        _segments[number]->SweptMs = sinks && isRead ? nowMs - RestMs : nowMs;
         bool won = isRead && Volatile.Read(ref _segments[number]->Live) < before;
         _segments.Unpin(number);
         return won;
@@ -136,8 +137,6 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
             if (!isRecord)
                 continue;
-            if (segment->Band != 0)
-                end = (end + step - 1) & ~(step - 1);
             if (Settle(number, at, judge, nowMs) && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs)
                 earliest = Math.Min(earliest, expireAtMs);
         }

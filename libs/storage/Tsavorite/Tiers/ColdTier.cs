@@ -20,6 +20,7 @@ internal sealed class ColdTier : IDisposable
     private const int ReserveMin = 2, ReservePart = 32, FreePart = 16;
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
+    private long _passedBytes, _passedBefore;
 
     public ColdTier(IMedium medium, int segmentBytes, UInt128 id)
     {
@@ -126,6 +127,12 @@ internal sealed class ColdTier : IDisposable
         Count(TierCount.MemoryReads);
     }
 
+    /// <summary>Bytes that went from memory to the disk past persistent memory since there is a new snapshot.</summary>
+    public long PassedBytes => Volatile.Read(ref _passedBytes) - Volatile.Read(ref _passedBefore);
+
+    /// <summary>There is a new snapshot.</summary>
+    public void BeginPassed() => Volatile.Write(ref _passedBefore, Volatile.Read(ref _passedBytes));
+
     /// <summary>A record has moved: from memory, from persistent memory to the disk, or within its part.</summary>
     public void CountMove(in ColdMove move)
     {
@@ -134,6 +141,8 @@ internal sealed class ColdTier : IDisposable
                 ? (TierCount.MovedDown, TierCount.MovedDownBytes) : (TierCount.Compacted, TierCount.CompactedBytes);
         Count(records);
         Count(bytes, move.Bytes);
+        if (records == TierCount.Demoted && Segments.Memory is not null && !Segments.IsInMemory(Segments.NumberOf(move.To)))
+            Interlocked.Add(ref _passedBytes, move.Bytes);
     }
 
     /// <summary>What to do about a value that cannot be read.</summary>

@@ -5,8 +5,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// Puts records into cold segments: copies gather in a buffer per size of record, are written together, and only then do words name them
-/// (store.C1). One thread at a time. Within a segment small records share pages and none crosses the end of one; larger ones begin at a
-/// page: one read fetches a record, whichever it is.
+/// (store.C1). One thread at a time. Within a segment small records share pages and none crosses the end of one; larger ones follow each other wherever
+/// they end, of powers of two a page each would be lost else: one read fetches a record, whichever it is.
 /// </summary>
 internal sealed unsafe class ColdWriter : IDisposable
 {
@@ -198,8 +198,7 @@ internal sealed unsafe class ColdWriter : IDisposable
     {
         int at = (open.Used + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1);
         int pageEnd = (at | (ColdSegments.PageBytes - 1)) + 1;
-        bool isPageStart = (at & (ColdSegments.PageBytes - 1)) == 0;
-        return band == 0 ? (at + bytes <= pageEnd ? at : pageEnd) : isPageStart ? at : pageEnd;
+        return band != 0 || at + bytes <= pageEnd ? at : pageEnd;
     }
 
     private bool TryOpen(ref OpenSegment open, int band, uint ns)

@@ -29,6 +29,9 @@ public sealed unsafe partial class SessionTier
         return new TierPlaces(true, root.IsCold, inMemory, onTier) { IsInPersistentMemory = root.IsInPersistentMemory };
     }
 
+    /// <summary>True if the last <see cref="Promote(in KeyRef, long)"/>, which may have been put off, has taken anything back.</summary>
+    public bool HasTakenBack { get; private set; }
+
     /// <summary>
     /// Takes the key's records back to memory, read often or not. <see cref="Outcome.OutOfMemory"/>: there is no room for all of
     /// them, <see cref="Outcome.NotFound"/>: there is no such key.
@@ -36,6 +39,7 @@ public sealed unsafe partial class SessionTier
     public Outcome Promote(in KeyRef key, long nowMs)
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        HasTakenBack = false;
         if (!TryRoot(partition, key, nowMs, out TierRoot root))
             return Outcome.NotFound;
         bool hasRoom = TakeRoot(partition, key, nowMs);
@@ -136,9 +140,13 @@ public sealed unsafe partial class SessionTier
         return TakeBack(partition, bucket, slot, image, nowMs);
     }
 
-    private bool TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs) =>
-        PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(image))
+    private bool TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
+    {
+        bool isTaken = PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(image))
             && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
+        HasTakenBack |= isTaken;
+        return isTaken;
+    }
 
     private ChunkName NameOf(in TierRoot root, uint number, in KeyRef key) =>
         new(root.Owner, number, ChunkKey.InRoot(key, ChunkKey.Hash(_core, key.Hash, root.Owner, number)));

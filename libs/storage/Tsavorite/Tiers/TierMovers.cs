@@ -5,8 +5,9 @@ namespace Tsavorite;
 /// <summary>
 /// The thread that keeps room free in memory and on the tier, ahead of demand: woken when less than the low mark of memory is free, it demotes and cleans up to the
 /// target; then it compacts the tier up to its own. Apart from the other movers, whose work must not wait for a disk.
-/// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes) counts as on its way: no more is demoted than is needed. So do segments in
-/// persistent memory that wait for nothing but snapshots: no more goes on to the disk than is needed, and a snapshot is wanted instead.
+/// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes of segments that are cleaned up) counts as on its way: no more is
+/// demoted than is needed. So do segments in persistent memory that wait for nothing but snapshots: no more goes on to the disk than is needed, and a
+/// snapshot is wanted instead.
 /// </summary>
 internal sealed unsafe class TierMovers : IDisposable
 {
@@ -191,7 +192,8 @@ internal sealed unsafe class TierMovers : IDisposable
             return true;
         }
         bool isShort = !_tier.HasRoom(memory), comes = isShort && _tier.HasRoomComing(memory);
-        _waitsAbove = comes && memory.Kept > 0;
+        // A snapshot writes about what memory holds: until as much has gone past persistent memory, it would cost more than it wins.
+        _waitsAbove = comes && memory.Kept > 0 && _tier.PassedBytes >= _core.Arena.Used;
         return isShort && !comes && (_coldCleaner.Compact(memory, nowMs) || (mayWrite && _coldCleaner.Sink(nowMs)));
     }
 
@@ -232,9 +234,8 @@ internal sealed unsafe class TierMovers : IDisposable
             _writer.Runs.Advance(StageBytesMax); // what was begun is brought to its end
             return true;
         }
-        long target = arena.Ceiling - Math.Max(arena.Ceiling / TargetPart, wantedFree), wanted = arena.Used - target, dead = 0;
-        for (int i = 0; i < _core.Shape->PartitionCount; i++)
-            dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);
+        long target = arena.Ceiling - Math.Max(arena.Ceiling / TargetPart, wantedFree), wanted = arena.Used - target;
+        long dead = _cleaner.DeadWithin(CleanParts); // no more is promised to those who wait than the rounds below give back
         bool moves = dead < wanted && MayWrite(nowMs) && Move(Math.Min(wanted - dead, StageBytesMax), nowMs);
         bool cleaned = _core.Records.ReturnExtents(ExtentsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > target; i++)

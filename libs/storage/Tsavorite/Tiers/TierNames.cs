@@ -64,6 +64,7 @@ public sealed class TierNames
                 _files.RemoveAt(i);
             }
         }
+        _tier.BeginPassed();
     }
 
     /// <summary>Whether a part of the tier lacks room that it has once there are new snapshots, and can win no other meanwhile.</summary>

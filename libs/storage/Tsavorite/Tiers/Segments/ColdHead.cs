@@ -6,12 +6,14 @@ namespace Tsavorite;
 /// <summary>
 /// The first bytes of a segment on the medium: magic, version, its number, its band, its life, the tier's id, and a checksum (CRC32C) of these. By
 /// it a start tells, without reading a record, whether the medium still is what a snapshot names (website/docs/format/tier.md). Behind that of a run is the checksum
-/// of what its record says of itself before its value, so that who looks for what has expired need not read all of it.
+/// of what its record says of itself before its value, so that who looks for what has expired need not read all of it. In segments of version 2 records of bands above 0 begin
+/// at pages, which readers need not know.
 /// </summary>
 internal static unsafe class ColdHead
 {
     public const int Bytes = 64;
-    private const int Magic = 0x444C4F43, FormatVersion = 2, LifeAt = 16, IdAt = 24, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
+    private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
+    private const int FormatVersion = 3, FormatVersionMin = 2;
 
     public static void Write(byte* to, uint number, int band, ulong life, UInt128 id)
     {
@@ -43,7 +45,7 @@ internal static unsafe class ColdHead
             return ColdHeadState.Other; // never written, or cut off and made anew
         if (*(uint*)(from + CrcAt) != Crc(from))
             return ColdHeadState.Damaged;
-        bool isNamed = *(int*)from == Magic && *(int*)(from + 4) == FormatVersion && *(uint*)(from + 8) == row.Number
+        bool isNamed = *(int*)from == Magic && *(int*)(from + 4) is FormatVersionMin or FormatVersion && *(uint*)(from + 8) == row.Number
             && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life && Unsafe.ReadUnaligned<UInt128>(from + IdAt) == id;
         return isNamed ? ColdHeadState.Named : ColdHeadState.Other;
     }

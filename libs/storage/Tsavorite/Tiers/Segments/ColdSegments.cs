@@ -104,7 +104,10 @@ internal sealed unsafe class ColdSegments : IDisposable
     public long OffsetOf(uint number) => (long)number << _shift;
 
     /// <summary>What is read for a record that lies in a segment of the band, or in so many, at the most.</summary>
-    public long BytesMaxOf(int band, int parts) => band >= RunBand ? (long)parts * SegmentBytes : (long)PageBytes << band;
+    public long BytesMaxOf(int band, int parts) => band >= RunBand ? (long)parts * SegmentBytes : BytesMaxOf(band);
+
+    /// <summary>The same of one that is no run's: whole pages, from the one on that the record begins in.</summary>
+    public static int BytesMaxOf(int band) => (PageBytes << band) + (band == 0 ? 0 : PageBytes);
 
     /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
     public uint PlaceOf(long offset) => ColdRecord.PlaceOf(_segments.Items[(uint)(offset >> _shift)].Life, offset);

@@ -1,0 +1,73 @@
+using System.Diagnostics;
+
+namespace Garnet.Server.Test;
+
+/// <summary>Large writes beside a tier, where nothing may be evicted: each is answered before its patience is over, with all of it or nothing.</summary>
+internal sealed class TieredLargeWriteTests
+{
+    // Below what a write waits for room at most, which is what a write must not come to.
+    private static readonly TimeSpan Promptly = TimeSpan.FromSeconds(8);
+    private string _path = "";
+
+    [SetUp]
+    public void Make() => _path = Directory.CreateTempSubdirectory("garnet-tiered-large").FullName;
+
+    [TearDown]
+    public void Remove() => Directory.Delete(_path, recursive: true);
+
+    [TestCase(100_000, 130_000)]
+    [TestCase(100_000, 160_000)]
+    [TestCase(120_000, 100_000)]
+    public void A_write_to_a_large_key_on_the_tier_is_answered_though_what_is_dead_lies_thin(int keys, int more)
+    {
+        const int Fields = 20_000, DeadEvery = 11;
+        using var server = Server(64 << 20, 256 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string field = new('f', 100), value = new('v', 400);
+        Assert.That(client.Call(["HSET", "k", .. Pairs("a", Fields, field)]), Is.EqualTo($"{Fields}"));
+        foreach (int[] some in Enumerable.Range(0, keys).Chunk(1000))
+            Assert.That(client.Call(["MSET", .. some.SelectMany(i => (string[])[$"s{i}", value])]), Is.EqualTo("OK"));
+        client.Call(["DEL", .. Enumerable.Range(0, keys / DeadEvery).Select(static i => $"s{i * DeadEvery}")]);
+        client.Call("TIER.DEMOTE", "k");
+        string reply = Timed(client, ["HSET", "k", .. Pairs("b", more, field)]);
+        Assert.That(reply, Is.EqualTo($"{more}").Or.StartsWith("OOM"));
+        Assert.That(client.Call("HLEN", "k"), Is.EqualTo($"{Fields + (reply == $"{more}" ? more : 0)}"));
+    }
+
+    [Test]
+    public void A_write_about_as_large_as_the_limit_is_answered_at_once([Values] bool isFilled)
+    {
+        const int Limit = 24 << 20, Bytes = 1000, Keys = 40_000, Step = 256 << 10;
+        using var server = Server(Limit, 256 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', Bytes);
+        foreach (int[] some in Enumerable.Range(0, isFilled ? Keys : 0).Chunk(100))
+            Assert.That(client.Call(["MSET", .. some.SelectMany(i => (string[])[$"s{i}", value])]), Is.EqualTo("OK"));
+        int refused = 0, written = 0;
+        for (int bytes = Limit * 5 / 8; bytes < Limit * 7 / 8; bytes += Step)
+        {
+            string reply = Timed(client, ["HSET", "large", .. Pairs("f", bytes / Bytes, value)]);
+            Assert.That(reply, Is.EqualTo($"{bytes / Bytes}").Or.StartsWith("OOM"));
+            Assert.That(client.Call("HLEN", "large"), Is.EqualTo(reply.StartsWith("OOM", StringComparison.Ordinal) ? "0" : reply));
+            _ = client.Call("DEL", "large") == "1" ? written++ : refused++;
+        }
+        Assert.That((written > 0, refused > 0), Is.EqualTo((true, true)));
+    }
+
+    private EmbeddedServer Server(long memoryBytes, long tierBytes) => new(adjust: settings =>
+    {
+        settings.Memory.MaxMemoryBytes = memoryBytes;
+        (settings.Tier.Path, settings.Tier.SizeBytes) = (_path, tierBytes);
+    });
+
+    private static string Timed(TestClient client, string[] words)
+    {
+        long began = Stopwatch.GetTimestamp();
+        string reply = client.Call(words);
+        TimeSpan took = Stopwatch.GetElapsedTime(began);
+        Assert.That(took, Is.LessThan(Promptly), reply);
+        return reply;
+    }
+
+    private static IEnumerable<string> Pairs(string name, int count, string value) => Enumerable.Range(0, count).SelectMany(i => (string[])[$"{name}{i}", value]);
+}

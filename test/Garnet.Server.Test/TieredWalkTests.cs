@@ -1,0 +1,124 @@
+using System.Globalization;
+
+namespace Garnet.Server.Test;
+
+/// <summary>Commands that read many values on the tier, or any: they are put off meanwhile, keep the order of their connection, and count once.</summary>
+internal sealed class TieredWalkTests
+{
+    private const int Keys = 3000;
+    private string _path = "";
+
+    [SetUp]
+    public void Make() => _path = Directory.CreateTempSubdirectory("garnet-walk").FullName;
+
+    [TearDown]
+    public void Remove() => Directory.Delete(_path, recursive: true);
+
+    [Test]
+    public void KEYS_is_put_off_wherever_it_comes_to_the_tier_and_goes_on_there()
+    {
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        long before = Figure(client, "tier_postponed_commands");
+        string[] replies = client.Pipeline(1, ["KEYS", "*"], ["SET", "behind", "it"], ["KEYS", "key:1*"], ["GET", "behind"]);
+        Assert.That(replies[0].Trim('[', ']').Split(' '), Is.EquivalentTo(Enumerable.Range(0, Keys).Select(static i => $"key:{i}")));
+        Assert.That(replies[2].Trim('[', ']').Split(' '), Is.EquivalentTo(Enumerable.Range(0, Keys).Select(static i => $"key:{i}").Where(static key => key[4] == '1')));
+        Assert.That((replies[1], replies[3]), Is.EqualTo(("OK", "it")));
+        Assert.That(Figure(client, "tier_postponed_commands") - before, Is.GreaterThan(2 * Keys / 200), "it waits for some dozens at a time");
+    }
+
+    [Test]
+    public void In_a_transaction_and_in_a_script_KEYS_is_whole_too()
+    {
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("EVAL", "return #redis.call('KEYS', '*')", "0"), Is.EqualTo($"{Keys}"));
+        client.Call("MULTI");
+        client.Call("KEYS", "*");
+        Assert.That(client.Call("EXEC").Trim('[', ']').Split(' '), Has.Length.EqualTo(Keys));
+    }
+
+    [Test]
+    public void Many_KEYS_at_a_time_are_whole_too()
+    {
+        using var server = Cold();
+        TestClient[] clients = [.. Enumerable.Range(0, 20).Select(_ => new TestClient(server.Server.Port))];
+        foreach (TestClient client in clients) client.Send("KEYS", "*");
+        foreach (TestClient client in clients) Assert.That(client.Read().Trim('[', ']').Split(' '), Is.Unique.And.Length.EqualTo(Keys));
+        foreach (TestClient client in clients) client.Dispose();
+    }
+
+    [Test]
+    public void RANDOMKEY_is_put_off()
+    {
+        const int Calls = 50;
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        long before = Figure(client, "tier_postponed_commands");
+        HashSet<string> seen = [.. Enumerable.Range(0, Calls).Select(_ => client.Call("RANDOMKEY"))];
+        Assert.That((seen.All(static key => key.StartsWith("key:", StringComparison.Ordinal)), seen.Count > Calls / 2), Is.EqualTo((true, true)));
+        Assert.That(Figure(client, "tier_postponed_commands") - before, Is.GreaterThan(Calls / 2));
+    }
+
+    [Test]
+    public void TIER_PROMOTE_of_a_large_key_is_put_off_for_each_part()
+    {
+        const int Fields = 60_000, TriesMax = 3;
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 300);
+        foreach (int[] some in Enumerable.Range(0, Fields).Chunk(2000))
+            client.Call(["HSET", "large", .. some.SelectMany(i => (string[])[$"f{i}", value])]);
+        Assert.That(int.Parse(client.Call("TIER.DEMOTE", "large"), CultureInfo.InvariantCulture), Is.GreaterThan((TriesMax + 1) * 1024));
+        long before = Figure(client, "tier_postponed_commands");
+        Assert.That(client.Call("TIER.PROMOTE", "large"), Is.EqualTo("OK"));
+        Assert.That(Figure(client, "tier_postponed_commands") - before, Is.GreaterThan(TriesMax));
+        Assert.That(client.Call("TIER.WHERE", "large"), Does.Contain("chunks_tier 0"));
+    }
+
+    [Test]
+    public void A_client_that_leaves_in_the_middle_of_KEYS_is_none_of_the_others_business()
+    {
+        using var server = Cold();
+        for (int i = 0; i < 20; i++)
+        {
+            using var leaver = new TestClient(server.Server.Port);
+            leaver.Send("KEYS", "*");
+        }
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("KEYS", "*").Trim('[', ']').Split(' '), Has.Length.EqualTo(Keys));
+    }
+
+    [Test]
+    public void What_is_put_off_counts_its_hits_and_misses_once()
+    {
+        const int Asked = 2000;
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        (long hits, long misses) = (Figure(client, "keyspace_hits"), Figure(client, "keyspace_misses"));
+        client.Call(["MGET", "none", .. Enumerable.Range(0, Asked).Select(static i => $"key:{i}"), "neither"]);
+        Assert.That((Figure(client, "keyspace_hits") - hits, Figure(client, "keyspace_misses") - misses), Is.EqualTo((Asked, 2)));
+        client.Call(["EXISTS", "none", .. Enumerable.Range(Asked, Keys - Asked).Select(static i => $"key:{i}")]);
+        Assert.That((Figure(client, "keyspace_hits") - hits, Figure(client, "keyspace_misses") - misses), Is.EqualTo((Keys, 3)));
+    }
+
+    // A server all of whose keys lie on its tier.
+    private EmbeddedServer Cold()
+    {
+        var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Memory.MaxMemoryBytes = 64 << 20;
+            (settings.Tier.Path, settings.Tier.SizeBytes) = (_path, 64 << 20);
+        });
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 100);
+        foreach (int[] some in Enumerable.Range(0, Keys).Chunk(500))
+            client.Call(["MSET", .. some.SelectMany(i => (string[])[$"key:{i}", value])]);
+        client.Pipeline(1, [.. Enumerable.Range(0, Keys).Select(static i => (string[])["TIER.DEMOTE", $"key:{i}"])]);
+        Assert.That(Figure(client, "tier_cold_records"), Is.EqualTo(Keys));
+        return server;
+    }
+
+    private static long Figure(TestClient client, string name) => long.Parse(
+        client.Call("INFO", "everything").Split(name + ":")[1].Split('\r')[0], CultureInfo.InvariantCulture);
+}
