@@ -15,8 +15,9 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     // How long the other side may take to answer when it is met; it does so at once, or never.
     private const int MeetMs = 5000;
 
-    // Of libfabric. Not shm: a process that is killed while it holds a lock there holds up the other one's thread for ever.
-    private static readonly string[] s_fabrics = ["tcp", "net", "verbs"];
+    // Of libfabric. Not shm: a process that is killed while it holds a lock there holds up the other one's thread for ever. Not tcp: its end ends the process
+    // if a read is half through; net goes over TCP too.
+    private static readonly string[] s_fabrics = ["net", "verbs"];
 
     private readonly Lock _gate = new();
     private readonly HashSet<BulkSession> _sessions = [];

@@ -17,8 +17,8 @@ internal unsafe struct ReplyQueue
     /// <summary>Bytes waiting.</summary>
     internal readonly long Count => (long)_before.Count + (_value.Length - _sent) + _behind.Count;
 
-    /// <summary>Memory that it holds, in bytes.</summary>
-    internal readonly long Capacity => (long)_before.Capacity + _value.Length + _behind.Capacity;
+    /// <summary>Memory that it holds, in bytes: of the value too, once nobody else has it.</summary>
+    internal readonly long Capacity => (long)_before.Capacity + (_value.IsLeft ? _value.Length : 0) + _behind.Capacity;
 
     /// <summary>True if a value is among it: it takes no second one.</summary>
     internal readonly bool HasValue => _value.Exists;

@@ -18,8 +18,11 @@ internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies) : 
     /// <inheritdoc/>
     public bool TryReply(Connection client, in KeyRef key)
     {
-        if (client != worker.Running || worker.IsForScript || client.Out.HasValue || _value.Exists
-            || !PinnedValue.TryTake(worker.Session, in key, out PinnedValue value))
+        if (client != worker.Running || worker.IsForScript || client.Out.HasValue || _value.Exists)
+            return false;
+        long takenBack = worker.Out.TakenBack;
+        byte* head = worker.Out.Room(RespWriter.Slack); // which may give up the reply, where there is no memory
+        if (takenBack != worker.Out.TakenBack || !PinnedValue.TryTake(worker.Session, in key, out PinnedValue value))
             return false;
         bool isPlain = !worker.Server.Monitoring.MeasuresReplies
             && worker.Out.Mark + value.Length + RespWriter.Slack <= replies.BytesMax(client);
@@ -29,8 +32,8 @@ internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies) : 
             return false;
         }
 
-        worker.Out.Position = RespWriter.BulkHeader(worker.Out.Room(RespWriter.Slack), value.Length);
-        (_value, _takenBack) = (value, worker.Out.TakenBack);
+        worker.Out.Position = RespWriter.BulkHeader(head, value.Length);
+        (_value, _takenBack) = (value, takenBack);
         replies.LookAfterwards();
         return true;
     }

@@ -6,7 +6,7 @@ namespace Garnet.Server;
 public sealed class BulkSettings
 {
     [Setting("bulk-providers",
-        "What may carry values beside connections: local, for processes of this server's user on this machine; tcp, net and verbs "
+        "What may carry values beside connections: local, for processes of this server's user on this machine; net and verbs "
             + "of libfabric, for clients elsewhere, each with a port of its own; nothing for inline alone, which all have.",
         Live = true, Protected = true)]
     public string Providers { get; set; } = "local";

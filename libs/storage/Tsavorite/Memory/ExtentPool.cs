@@ -146,6 +146,12 @@ internal sealed unsafe class ExtentPool
         SpinLatch.Exit(ref _gate);
     }
 
+    /// <summary>True if it was freed while it was pinned, and still is.</summary>
+    public bool IsLeft(uint page) => Volatile.Read(ref _extents[page].Taken) == Leaving;
+
+    /// <summary>True if freed runs wait.</summary>
+    public bool HasWaiting => Volatile.Read(ref _oldest) != 0;
+
     /// <summary>True if somebody looks at what it holds; for whoever has the lock of the record's partition, without which nobody begins to.</summary>
     public bool IsPinned(uint page) => Volatile.Read(ref _extents[page].Pins) != 0;
 

@@ -27,6 +27,9 @@ public readonly unsafe struct PinnedValue
     /// <summary>True if there is one that is to be let go.</summary>
     public bool Exists => _records != null;
 
+    /// <summary>True if its key has it no more: its memory is there for those who look at it alone.</summary>
+    public bool IsLeft => _records?.IsLeft(_page) == true;
+
     /// <summary>
     /// Pins the string under the key; false if there is none, or it lies among short ones or on a tier, or the session holds locks. It is a look at the key that counts
     /// as no read of it.

@@ -176,7 +176,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
                 return Relief.Coming;
             }
             int evicted = 0;
-            while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
+            // One large value may be enough: what it has left is given back before anything more is evicted.
+            while (evicted < EvictionsPerRound && !_core.Records.HasWaiting && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount))
                 return Tiers is { RoomComes: true } ? Relief.Coming : Relief.None;
         }

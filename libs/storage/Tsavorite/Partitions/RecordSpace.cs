@@ -97,6 +97,12 @@ internal sealed unsafe class RecordSpace
     /// <summary>Takes a pin back; from any thread.</summary>
     public void Unpin(uint page) => _extents.Unpin(page);
 
+    /// <summary>True if the extent is no record's any more, and pinned.</summary>
+    public bool IsLeft(uint page) => _extents.IsLeft(page);
+
+    /// <summary>True if memory of freed extents waits to be used again, or returned.</summary>
+    public bool HasWaiting => _extents.HasWaiting;
+
     /// <summary>The record's expiry changed in place.</summary>
     public void NoteExpiry(Partition* partition, byte* record, long expireAtMs)
     {
