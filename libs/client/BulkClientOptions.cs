@@ -4,7 +4,7 @@ namespace Garnet.Client;
 public sealed record BulkClientOptions
 {
     /// <summary>
-    /// What may carry the bytes, the best first: <c>local</c>, <c>verbs</c>, <c>tcp</c>, <c>net</c> (the last three of libfabric, to a server elsewhere whose
+    /// What may carry the bytes, the best first: <c>local</c>, <c>verbs</c>, <c>net</c> (the last two of libfabric, to a server elsewhere whose
     /// bulk-providers names them), <c>inline</c>. The last is taken if nothing before it can be had.
     /// </summary>
     public IReadOnlyList<string> Providers { get; init; } = ["local", "inline"];

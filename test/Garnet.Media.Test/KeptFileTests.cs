@@ -130,6 +130,20 @@ internal sealed class KeptFileTests
     }
 
     [Test]
+    public unsafe void A_note_that_became_another_one_is_known_by_the_checksum([Values(32UL, 128UL)] ulong became)
+    {
+        ulong[] notes = [32, 64, 128];
+        byte[] block = new byte[KeptHead.Block], other = new byte[KeptHead.Block];
+        fixed (byte* head = block, wrong = other)
+        {
+            KeptHead.Write(head, 7, note: 64);
+            KeptHead.Write(wrong, 7, became);
+            other.AsSpan(32, sizeof(ulong)).CopyTo(block.AsSpan(32));
+            Assert.That(KeptHead.NoteBefore(head, 7, notes), Is.EqualTo(64));
+        }
+    }
+
+    [Test]
     public void A_damaged_head_is_written_anew_only_where_that_is_asked_for()
     {
         ulong[] notes = [32, 64];

@@ -132,6 +132,20 @@ internal sealed unsafe class EngineRuleTests
     }
 
     [Test]
+    public void Room_for_a_large_value_costs_no_more_of_them_than_it_takes()
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 8 << 20, Policy = EvictionPolicy.AllKeysRandom });
+        for (int i = 0; i < 40; i++)
+        {
+            Assert.That(bench.Session.Room.Ensure(600_000), Is.True);
+            Assert.That(bench.Set("k" + i, new byte[600_000]), Is.EqualTo(Outcome.Done));
+        }
+
+        Assert.That(bench.Store.Count(bench.Store.Namespaces.Id(0)), Is.GreaterThan(8), "of thirteen that there is room for");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
     public void A_freed_run_serves_smaller_values_too()
     {
         using Bench bench = new();

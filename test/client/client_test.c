@@ -1,4 +1,4 @@
-/* The C interface of libgarnet-client, in C: what is put is got, by each provider, and errors are told. client_test HOST [tcp] [net] */
+/* The C interface of libgarnet-client, in C: what is put is got, by each provider, and errors are told. client_test HOST [net] */
 #include <garnet_client.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -90,9 +90,9 @@ class InMemory(Each, unittest.TestCase):
     provider = "local"
 
 
-@unittest.skipUnless("tcp" in os.environ.get("GARNET_TEST_FABRICS", ""), "there is no libfabric")
-class OverTcp(Each, unittest.TestCase):
-    provider = "tcp"
+@unittest.skipUnless("net" in os.environ.get("GARNET_TEST_FABRICS", ""), "there is no libfabric")
+class OverNet(Each, unittest.TestCase):
+    provider = "net"
 
 
 class HostileServers(unittest.TestCase):

@@ -34,18 +34,24 @@ internal static unsafe class KeptHead
         : Unsafe.ReadUnaligned<UInt128>(head + IdAt) != id ? "it has the id of another server's data"
         : null;
 
-    /// <summary>Which note a damaged head of that owner's file had; null if what is left does not show it.</summary>
+    /// <summary>
+    /// Which note a damaged head of that owner's file had; null if what is left does not show it. Where the checksum is one note's and all else another's the checksum is
+    /// right: damage makes one note of another sooner than a checksum of another.
+    /// </summary>
     public static ulong? NoteBefore(byte* head, UInt128 id, IEnumerable<ulong> notes)
     {
         using Garnet.Common.NativeArray<byte> memory = new(Block, Block);
+        ulong? byAllElse = null;
         foreach (ulong note in notes)
         {
             Write(memory.Items, id, note);
             ReadOnlySpan<byte> found = new(head, Bytes), was = new(memory.Items, Bytes);
-            if (found[CrcAt..].SequenceEqual(was[CrcAt..]) || found[..CrcAt].SequenceEqual(was[..CrcAt]))
+            if (found[CrcAt..].SequenceEqual(was[CrcAt..]))
                 return note;
+            if (found[..CrcAt].SequenceEqual(was[..CrcAt]))
+                byAllElse = note;
         }
-        return null;
+        return byAllElse;
     }
 
     private static uint Crc(byte* head)

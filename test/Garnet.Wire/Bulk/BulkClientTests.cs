@@ -8,7 +8,6 @@ namespace Garnet.Wire.Bulk;
 /// <summary>The client library, which carries bytes in several ways and has to look the same in all.</summary>
 [Parallelizable] // a server of its own
 [TestFixture("local")]
-[TestFixture("tcp")]
 [TestFixture("net")]
 [TestFixture("inline")]
 public sealed class BulkClientTests(string provider)
@@ -23,7 +22,7 @@ public sealed class BulkClientTests(string provider)
             Assert.Ignore(BulkLibrary.WhyNot);
         if (provider != "inline" && BulkLibrary.Providers.Single(known => known.Name == provider) is { IsAvailable: false } fact)
             Assert.Ignore(fact.Reason);
-        _server = ServerProcess.TryStartOurs("--requirepass secret --bulk-providers \"local tcp net\"")!;
+        _server = ServerProcess.TryStartOurs("--requirepass secret --bulk-providers \"local net\"")!;
         if (_server is null)
             Assert.Ignore("our server is not built");
     }

@@ -11,7 +11,6 @@ namespace Garnet.Wire.Bulk;
 
 /// <summary>Values that go over a network of libfabric's: which addresses the server goes to, and what becomes of those that do not answer.</summary>
 [Parallelizable] // servers of its own
-[TestFixture("tcp")]
 [TestFixture("net")]
 public sealed class BulkFabricTests(string provider)
 {

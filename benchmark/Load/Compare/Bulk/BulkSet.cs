@@ -12,7 +12,7 @@ internal static class BulkSet
 {
     private const double Gigabyte = 1e9, SpentBytes = 256 << 20; // of each way, value size and round
     private const int Keys = 4;
-    private static readonly string[] s_fabrics = ["tcp", "net"];
+    private static readonly string[] s_fabrics = ["net"];
     private static readonly int[] s_sizes = [64 << 10, 1 << 20, 16 << 20, 64 << 20];
 
     public static void Run(CompareOptions options, List<Peer> peers, Report report)

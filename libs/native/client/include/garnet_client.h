@@ -40,7 +40,7 @@ typedef struct gc_config {
   uint32_t reserved;
   const char* user;      /* NULL = the user default */
   const char* password;  /* NULL = none is said */
-  const char* providers; /* which may be used, the best first, with commas: local, verbs, tcp, net, inline; NULL = "local,inline" */
+  const char* providers; /* which may be used, the best first, with commas: local, verbs, net, inline; NULL = "local,inline" */
 } gc_config;
 
 /* Options of a put. */

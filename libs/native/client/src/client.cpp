@@ -114,7 +114,7 @@ void keep_version(const Item& reply, char (&version)[32]) {
   memcpy(version, field->bytes.c_str(), field->bytes.size() + 1);
 }
 
-constexpr std::string_view kReaching[] = {"local", "verbs", "tcp", "net"};
+constexpr std::string_view kReaching[] = {"local", "verbs", "net"};
 
 // One for each provider that the server may choose; those that it does not are closed.
 struct Endpoints {
@@ -164,7 +164,7 @@ void greet(gc_client& client, const gc_config& config) {
     const std::string one = wanted.substr(at, end - at);
     at = end + 1;
     if (one != "inline") {
-      if (std::ranges::find(kReaching, one) == std::end(kReaching)) throw Invalid{"no such provider: local, verbs, tcp, net and inline there are"};
+      if (std::ranges::find(kReaching, one) == std::end(kReaching)) throw Invalid{"no such provider: local, verbs, net and inline there are"};
       if (!opened.add(one, client.connection->host())) continue;  // goes without; `refused` of a HELLO would say no more
     }
     reachable += (reachable.empty() ? "" : ",") + one;
