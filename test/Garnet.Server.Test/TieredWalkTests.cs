@@ -43,8 +43,10 @@ internal sealed class TieredWalkTests
     {
         using var server = Cold();
         TestClient[] clients = [.. Enumerable.Range(0, 20).Select(_ => new TestClient(server.Server.Port))];
+        long before = Figure(clients[0], "tier_postponed_commands");
         foreach (TestClient client in clients) client.Send("KEYS", "*");
         foreach (TestClient client in clients) Assert.That(client.Read().Trim('[', ']').Split(' '), Is.Unique.And.Length.EqualTo(Keys));
+        Assert.That(Figure(clients[0], "tier_postponed_commands") - before, Is.GreaterThan(20 * 2 * Keys / 200), "each is put off, however many there are");
         foreach (TestClient client in clients) client.Dispose();
     }
 

@@ -24,6 +24,15 @@ internal sealed class KeyWalk : Parking
         _merges = MergesOf(ref call);
     }
 
+    /// <summary>True if so many walks are kept that another one begins only when one of them is over: the command waits for that.</summary>
+    internal static bool MustWait(ref Call call)
+    {
+        bool isFull = call.Worker.Gathering >= KeptMax && call.Client.Begun is not KeyWalk && call.MayPark && call.Session.Tier is not null;
+        if (isFull)
+            call.Worker.Park(call.Client, new Turn());
+        return isFull;
+    }
+
     /// <summary>The walk that the client's command was put off in; else a new one.</summary>
     internal static KeyWalk Taken(ref Call call)
     {
@@ -72,6 +81,14 @@ internal sealed class KeyWalk : Parking
     {
         Leave(client.Worker);
         _keys.Free();
+        if (_wasPutOff)
+            client.Worker.Post(static (owner, _, _) => owner.ResumeWhere(static waiting => waiting is Turn));
+    }
+
+    // Of those whose walk has not begun.
+    private sealed class Turn : Parking
+    {
+        internal override bool Resume(Worker worker, Connection client) => worker.Gathering < KeptMax;
     }
 
     /// <inheritdoc/>

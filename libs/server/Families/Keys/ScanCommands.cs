@@ -126,6 +126,8 @@ internal readonly struct Keys : ICommand
 
     public static Reply Run(ref Call call)
     {
+        if (KeyWalk.MustWait(ref call))
+            return Reply.Postponed;
         KeyWalk walk = KeyWalk.Taken(ref call);
         bool goesOn = false;
         try
