@@ -51,6 +51,51 @@ public sealed class HealthTests
     }
 
     [Test]
+    public void A_replica_whose_primary_hangs_is_not_ready_although_the_link_stands()
+    {
+        HandClock primaryClock = new(), replicaClock = new();
+        using var primary = new AdminServer(clock: primaryClock);
+        using var replica = new AdminServer(clock: replicaClock, settings: ("replicaof", $"127.0.0.1 {primary.ServerPort}"));
+        Assert.That(() => AdminServer.StatusOf(replica.Get("/readyz")), Is.EqualTo(200).After(AdminServer.WaitMs, 20));
+        primaryClock.Stop(); // it says nothing any more
+        replicaClock.PutForward(TimeSpan.FromSeconds(15));
+        // What was on its way may still be heard after that.
+        Assert.That(() =>
+        {
+            if (Lag(replica) < 10)
+                replicaClock.PutForward(TimeSpan.FromSeconds(15));
+            return Lag(replica);
+        }, Is.GreaterThan(10).After(AdminServer.WaitMs, 20));
+        Assert.That(IsUnready(replica), Does.Match("caught-up: it is [0-9]{5,} ms behind its primary, at most 10000 ms are allowed"));
+        Assert.That(replica.Info()["master_link_status"], Is.EqualTo("up"));
+    }
+
+    [Test]
+    public void A_server_that_is_full_is_ready_for_those_who_read()
+    {
+        using var server = new AdminServer(settings: ("maxmemory-policy", "noeviction"));
+        server.Command("CONFIG SET maxmemory 1");
+        Assert.That(server.Command("SET k v"), Does.StartWith("-OOM"));
+        Assert.That(server.Info()["garnet_writes_refused"], Is.EqualTo("memory"));
+        Assert.That(AdminServer.StatusOf(server.Get("/readyz")), Is.EqualTo(200));
+    }
+
+    [Test]
+    public void A_snapshot_that_failed_counts_only_where_its_age_does()
+    {
+        using var folder = new TemporaryFolder();
+        using var server = new AdminServer(settings: [("dir", folder.Path), ("appendonly", "no")]);
+        server.Command("SET k v");
+        Directory.Delete(folder.Path, recursive: true);
+        server.Command("SAVE");
+        Assert.That(server.Info()["rdb_last_bgsave_status"], Is.EqualTo("err"));
+        Assert.That(AdminServer.StatusOf(server.Get("/readyz")), Is.EqualTo(200));
+        server.Command("CONFIG SET admin-ready-snapshot-age 3600");
+        IsUnready(server, "snapshot: the last snapshot failed");
+        Directory.CreateDirectory(folder.Path);
+    }
+
+    [Test]
     public void A_snapshot_that_is_too_old_is_told_of()
     {
         using var folder = new TemporaryFolder();
@@ -97,11 +142,19 @@ public sealed class HealthTests
         Assert.That(System.Text.Encoding.UTF8.GetString(telemetry.Metrics()), Is.EqualTo("# EOF\n"));
     }
 
+    private static double Lag(AdminServer server) => OpenMetrics.Read(AdminServer.BodyOf(server.Get("/metrics"))).Samples["garnet_repl_lag_seconds"];
+
     private static string IsUnready(AdminServer server, string why)
+    {
+        string body = IsUnready(server);
+        Assert.That(body.Split('\n'), Does.Contain(why));
+        return body;
+    }
+
+    private static string IsUnready(AdminServer server)
     {
         string answer = server.Get("/readyz");
         Assert.That(AdminServer.StatusOf(answer), Is.EqualTo(503));
-        Assert.That(AdminServer.BodyOf(answer).Split('\n'), Does.Contain(why));
         return AdminServer.BodyOf(answer);
     }
 }
