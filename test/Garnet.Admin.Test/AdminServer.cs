@@ -1,7 +1,6 @@
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Common;
-using Garnet.Common.Time;
 using Garnet.Server;
 using Garnet.Server.Telemetry;
 using Microsoft.Extensions.Logging;
@@ -18,7 +17,7 @@ internal sealed class AdminServer : IDisposable
     private readonly RespServer _server;
     private readonly AdminListener _listener;
 
-    internal AdminServer(TimeProvider? time = null, ILogger? log = null, IClock? clock = null, params (string Name, string Value)[] settings)
+    internal AdminServer(TimeProvider? time = null, ILogger? log = null, params (string Name, string Value)[] settings)
     {
         var values = new ServerSettings();
         var table = new SettingTable();
@@ -31,7 +30,7 @@ internal sealed class AdminServer : IDisposable
         values.Admin.Bind = ["127.0.0.1"];
         foreach ((string name, string value) in settings)
             Assert.That(table.SetAtStart(name, value, SettingSource.CommandLine, "test"), Is.Null, name);
-        _server = new RespServer(values, table, NullLogger.Instance, clock ?? SystemClock.Instance);
+        _server = new RespServer(values, table, NullLogger.Instance);
         _server.Start();
         _server.Loaded.Wait(WaitMs);
         _listener = new AdminListener(_server, log ?? NullLogger.Instance, time ?? TimeProvider.System);

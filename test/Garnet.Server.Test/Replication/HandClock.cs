@@ -1,6 +1,6 @@
 using Garnet.Common.Time;
 
-namespace Garnet.Admin.Test;
+namespace Garnet.Server.Test.Replication;
 
 /// <summary>The system's clock, which a test stops or puts forward.</summary>
 internal sealed class HandClock : IClock
