@@ -15,6 +15,9 @@ internal static class AdminLimits
     /// <summary>Bytes that are read and thrown away before a connection is closed, so that its last answer is not lost with what was not read.</summary>
     internal const int DrainBytesMax = 64 * 1024;
 
+    /// <summary>Bytes of an answer that the kernel keeps for who does not read: of its own accord it keeps megabytes, minutes of events.</summary>
+    internal const int SendBytesMax = 64 * 1024;
+
     /// <summary>How long a request may take to arrive.</summary>
     internal static readonly TimeSpan RequestTime = TimeSpan.FromSeconds(5);
 
@@ -27,8 +30,8 @@ internal static class AdminLimits
     /// <summary>Between two events.</summary>
     internal static readonly TimeSpan EventTime = TimeSpan.FromSeconds(1);
 
-    /// <summary>Events of one stream, an hour of them: then the page asks anew, and its rights are looked at anew.</summary>
-    internal const int EventsMax = 3600;
+    /// <summary>Events of one stream, a minute of them: then the page asks anew, and a password that was changed counts.</summary>
+    internal const int EventsMax = 60;
 
     /// <summary>Events from one list of all settings to the next: they are long and seldom change.</summary>
     internal const int EventsPerSettings = 10;

@@ -170,6 +170,7 @@ public sealed class AdminListener : IDisposable
             if (Interlocked.Increment(ref _connections) > AdminLimits.ConnectionsMax)
                 return;
             client.NoDelay = true;
+            client.SendBufferSize = AdminLimits.SendBytesMax;
             using var connection = new HttpConnection(client, _time, _stop.Token);
             await AnswerAsync(connection).ConfigureAwait(false);
         }

@@ -12,6 +12,9 @@ internal sealed class EventStream(ServerTelemetry telemetry, TimeProvider time)
 {
     internal const string Path = "/events", ContentType = "text/event-stream";
 
+    // What the browser waits before it asks anew, milliseconds: as long as from event to event, so that the end of a stream is not seen.
+    private static readonly byte[] Retry = "retry: 1000\n\n"u8.ToArray();
+
     private static readonly byte[] EventBegin = "data: "u8.ToArray(), EventEnd = "\n\n"u8.ToArray();
 
     private int _streams;
@@ -41,6 +44,7 @@ internal sealed class EventStream(ServerTelemetry telemetry, TimeProvider time)
         Task watch = WatchAsync(connection, end);
         using var timer = new PeriodicTimer(AdminLimits.EventTime, time);
         await connection.SendAsync(HttpResponse.HeadOfStream(ContentType)).ConfigureAwait(false);
+        await connection.SendAsync(Retry).ConfigureAwait(false);
         try
         {
             for (int i = 0; i < AdminLimits.EventsMax && !end.IsCancellationRequested; i++)

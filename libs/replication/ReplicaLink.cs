@@ -21,8 +21,10 @@ namespace Garnet.Replication;
 /// </summary>
 public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : IDisposable
 {
+    /// <summary>After so long without anything to say a primary says that it is there, microseconds.</summary>
+    public const long PingUs = 1_000_000;
+
     private const int BytesAtOnce = 256 << 10;
-    private const long PingUs = 1_000_000;
 
     private readonly Lock _ackGate = new();
     private BatchFeed? _feed;

@@ -51,6 +51,31 @@ public sealed class HealthTests
     }
 
     [Test]
+    public void A_server_that_is_full_is_ready_for_those_who_read()
+    {
+        using var server = new AdminServer(settings: ("maxmemory-policy", "noeviction"));
+        server.Command("CONFIG SET maxmemory 1");
+        Assert.That(server.Command("SET k v"), Does.StartWith("-OOM"));
+        Assert.That(server.Info()["garnet_writes_refused"], Is.EqualTo("memory"));
+        Assert.That(AdminServer.StatusOf(server.Get("/readyz")), Is.EqualTo(200));
+    }
+
+    [Test]
+    public void A_snapshot_that_failed_counts_only_where_its_age_does()
+    {
+        using var folder = new TemporaryFolder();
+        using var server = new AdminServer(settings: [("dir", folder.Path), ("appendonly", "no")]);
+        server.Command("SET k v");
+        Directory.Delete(folder.Path, recursive: true);
+        server.Command("SAVE");
+        Assert.That(server.Info()["rdb_last_bgsave_status"], Is.EqualTo("err"));
+        Assert.That(AdminServer.StatusOf(server.Get("/readyz")), Is.EqualTo(200));
+        server.Command("CONFIG SET admin-ready-snapshot-age 3600");
+        IsUnready(server, "snapshot: the last snapshot failed");
+        Directory.CreateDirectory(folder.Path);
+    }
+
+    [Test]
     public void A_snapshot_that_is_too_old_is_told_of()
     {
         using var folder = new TemporaryFolder();

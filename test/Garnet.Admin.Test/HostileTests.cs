@@ -39,6 +39,10 @@ public sealed class HostileTests
     [TestCase("GET / HTTP/1.1\nHost: localhost\n\n\r\n\r\n", 400)]
     [TestCase("GET / HTTP/1.1\r\nHost: localhost\r\nX: \0\r\n\r\n", 400)]
     [TestCase("GET / HTTP/1.1\r\nHost: lo\u00ffcalhost\r\n\r\n", 400)]
+    [TestCase("GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://lo\u00e9calhost\r\n\r\n", 400)]
+    [TestCase("GET /\u00e9 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400)]
+    [TestCase("GET / HTTP/1.1\r\nHost: localhost\r\nX\u00e9: a\r\n\r\n", 400)]
+    [TestCase("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\u00e9\r\n\r\n", 413)]
     [TestCase("GET  / HTTP/1.1\r\nHost: localhost\r\n\r\n", 400)]
     [TestCase("GET / HTTP/0.9\r\nHost: localhost\r\n\r\n", 400)]
     [TestCase("GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n", 400)]
@@ -52,6 +56,14 @@ public sealed class HostileTests
         Assert.That(AdminServer.StatusOf(answer), Is.EqualTo(status));
         Assert.That(answer.Split("HTTP/1.1 "), Has.Length.EqualTo(2), "one answer");
         IsUnharmed(server);
+    }
+
+    /// <summary>Browsers send cookies of every site on this machine, whatever stands in them.</summary>
+    [Test]
+    public void What_does_not_count_may_be_in_any_language()
+    {
+        using var server = new AdminServer();
+        Assert.That(AdminServer.BodyOf(server.Get("/healthz", "Cookie: a=\u00e9\u007f\r\nUser-Agent: \u00fc\r\n")), Is.EqualTo("ok\n"));
     }
 
     [Test]
@@ -192,7 +204,31 @@ public sealed class HostileTests
             time.Advance(AdminLimits.EventTime);
             return server.Connections;
         }, Is.Zero.After(AdminServer.WaitMs, 1));
+        Assert.That(CountToEnd(slow), Is.LessThan(4 * AdminLimits.SendBytesMax), "it is not kept for who does not read");
         IsUnharmed(server);
+    }
+
+    [Test]
+    public void A_stream_ends_after_a_minute_so_that_its_rights_are_looked_at_anew()
+    {
+        var time = new ManualTime();
+        using var server = new AdminServer(time);
+        using TcpClient client = server.Connect();
+        client.GetStream().Write("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"u8);
+        using var reader = new StreamReader(client.GetStream());
+        int events = 0;
+        bool asksSoon = false;
+        while (reader.ReadLine() is { } line)
+        {
+            asksSoon |= line.StartsWith("retry: ", StringComparison.Ordinal);
+            if (!line.StartsWith("data: ", StringComparison.Ordinal))
+                continue;
+            events++;
+            time.Advance(AdminLimits.EventTime);
+        }
+
+        Assert.That(events, Is.EqualTo(60));
+        Assert.That(asksSoon);
     }
 
     [Test]
@@ -253,6 +289,23 @@ public sealed class HostileTests
         client.GetStream().Write("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n"u8);
         using var reader = new StreamReader(client.GetStream());
         return reader.ReadLine();
+    }
+
+    private static long CountToEnd(TcpClient client)
+    {
+        byte[] bytes = new byte[64 * 1024];
+        long count = 0;
+        try
+        {
+            while (client.GetStream().Read(bytes) is > 0 and var got)
+                count += got;
+        }
+        catch (IOException)
+        {
+            // That is an end too.
+        }
+
+        return count;
     }
 
     private static void TrySend(TcpClient client, ReadOnlySpan<byte> bytes)

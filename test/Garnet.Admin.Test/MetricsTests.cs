@@ -78,4 +78,37 @@ public sealed class MetricsTests
         OpenMetrics metrics = OpenMetrics.Read(AdminServer.BodyOf(server.Get("/metrics")));
         Assert.That(metrics.Samples.Keys, Has.Some.Contain("A\\\"B\\\\C"), string.Join('\n', metrics.Samples.Keys.Where(static key => key.StartsWith("redis_errors", StringComparison.Ordinal))));
     }
+
+    /// <summary>A counter that falls is taken for one that began anew, and all it ever counted is added again.</summary>
+    [Test]
+    public void The_time_of_a_command_never_falls()
+    {
+        using var server = new AdminServer();
+        server.Command("EVAL \"for i = 1, 300000 do end\" 0");
+        for (int i = 0; i < 50; i++)
+            server.Command("KEYS *\r\nGET none", 2);
+        Dictionary<string, double> before = Times(server);
+        for (int i = 0; i < 5000; i += 1000) // short ones, which bring the mean of all that are not timed down
+            server.Command(string.Concat(Enumerable.Repeat("PING\r\n", 1000)), 1000);
+        Dictionary<string, double> after = Times(server);
+        Assert.That(before, Does.ContainKey("redis_commands_duration_seconds_total{cmd=\"keys\"}"));
+        foreach ((string name, double seconds) in before)
+            Assert.That(after[name], Is.GreaterThanOrEqualTo(seconds), name);
+        Assert.That(after.Keys, Has.None.Contains("cmd=\"ping\""), "it is not timed by itself");
+    }
+
+    [Test]
+    public void Codes_of_errors_that_look_the_same_are_counted_as_one()
+    {
+        using var server = new AdminServer();
+        server.Command("EVAL \"return redis.error_reply('A\\\\1 x')\" 0");
+        server.Command("EVAL \"return redis.error_reply('A\\\\2 x')\" 0");
+        server.Command("EVAL \"return redis.error_reply('A\\\\2 x')\" 0");
+        OpenMetrics metrics = OpenMetrics.Read(AdminServer.BodyOf(server.Get("/metrics"))); // which refuses what comes twice
+        Assert.That(metrics.Samples["redis_errors_total{err=\"A?\"}"], Is.EqualTo(3));
+    }
+
+    private static Dictionary<string, double> Times(AdminServer server) =>
+        OpenMetrics.Read(AdminServer.BodyOf(server.Get("/metrics"))).Samples
+            .Where(static one => one.Key.StartsWith("redis_commands_duration_seconds_total", StringComparison.Ordinal)).ToDictionary();
 }

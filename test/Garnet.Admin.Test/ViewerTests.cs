@@ -25,10 +25,11 @@ public sealed class ViewerTests
     }
 
     [Test]
-    public void A_proxy_on_this_machine_is_not_this_machine()
+    public void A_proxy_on_this_machine_is_not_this_machine([Values("X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "CF-Connecting-IP",
+        "True-Client-IP", "X-Client-IP", "X-Forwarded-Host", "X-Forwarded-Proto")] string field)
     {
         using var server = new AdminServer();
-        using JsonDocument page = FirstEvent(server, "X-Forwarded-For: 192.0.2.1\r\n");
+        using JsonDocument page = FirstEvent(server, field + ": 192.0.2.1\r\n");
         SeesNothing(page);
     }
 
@@ -96,6 +97,19 @@ public sealed class ViewerTests
         string answer = server.Get("/login", Basic("", Secret));
         Assert.That(AdminServer.StatusOf(answer), Is.EqualTo(303));
         Assert.That(answer, Does.Contain("Location: /\r\n"));
+    }
+
+    /// <summary>Clients take what stands there apart, and miss a field that is not there.</summary>
+    [Test]
+    public void A_refusal_has_the_fields_that_a_client_has()
+    {
+        using var server = new AdminServer(settings: ("requirepass", Secret));
+        Assert.That(AdminServer.StatusOf(server.Get("/login", Basic("a b=c", "wrong"))), Is.EqualTo(401));
+        string refusal = server.Command($"AUTH {Secret}\r\nACL LOG", 30).Split('\n').Single(static line => line.Contains("addr=", StringComparison.Ordinal));
+        string client = server.Command($"AUTH {Secret}\r\nCLIENT LIST", 3).Split('\n')[2];
+        string[] fields = [.. refusal.Split(' ').Select(static field => field.Split('=')[0])];
+        Assert.That(fields, Is.EqualTo(client.Split(' ').Select(static field => field.Split('=')[0])));
+        Assert.That(refusal, Does.StartWith("id=0 addr=127.0.0.1:").And.Contain(" multi=-1 ").And.Contain(" user= redir=-1 resp=2 "));
     }
 
     [Test]

@@ -5,7 +5,7 @@ namespace Garnet.Admin.Http;
 
 /// <summary>
 /// A request as far as it matters here. Read strictly, since what is read in two ways is read in the wrong one by somebody: lines end with CRLF, nothing is folded or decoded,
-/// fields that count come once, and there is no body.
+/// fields that count are of ASCII and come once, and there is no body.
 /// </summary>
 internal sealed record HttpRequest
 {
@@ -36,7 +36,7 @@ internal sealed record HttpRequest
     {
         refusal = HttpStatus.BadRequest;
         int end = head.IndexOf("\r\n"u8);
-        if (end < 0 || head.ContainsAnyInRange((byte)0x7F, (byte)0xFF) || Line(head[..end], out refusal) is not { } request)
+        if (end < 0 || Line(head[..end], out refusal) is not { } request)
             return null;
         refusal = HttpStatus.BadRequest;
         var seen = new HashSet<string>(StringComparer.Ordinal);
@@ -86,7 +86,8 @@ internal sealed record HttpRequest
             return false;
         }
 
-        return !Keep(name, value) || seen.Add(name);
+        // Others may hold what they like, cookies of another program on this machine say.
+        return !Keep(name, value) || (seen.Add(name) && !bytes.ContainsAnyInRange((byte)0x7F, (byte)0xFF));
     }
 
     // True if the field counts, and so may come once only.
@@ -109,7 +110,8 @@ internal sealed record HttpRequest
             case "authorization":
                 Authorization = value;
                 return true;
-            case "forwarded" or "via" or "x-forwarded-for" or "x-real-ip":
+            case "forwarded" or "via" or "x-forwarded-for" or "x-forwarded-host" or "x-forwarded-proto":
+            case "x-real-ip" or "x-client-ip" or "cf-connecting-ip" or "true-client-ip":
                 IsForwarded = true;
                 return false;
             default:

@@ -219,11 +219,16 @@ function say(text, className) {
   to.className = className;
 }
 
+let late = 0; // a stream ends each minute, and the browser asks anew by itself: told is only what lasts
 function listen() {
   const stream = new EventSource("/events");
-  stream.onmessage = (event) => show(JSON.parse(event.data));
+  stream.onmessage = (event) => {
+    clearTimeout(late);
+    late = 0;
+    show(JSON.parse(event.data));
+  };
   stream.onerror = () => {
-    say("The server does not answer; trying again", "bad");
+    late = late || setTimeout(() => say("The server does not answer; trying again", "bad"), 4000);
     if (stream.readyState !== EventSource.CLOSED) return;
     stream.close();
     setTimeout(listen, 5000);

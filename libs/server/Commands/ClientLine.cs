@@ -22,6 +22,12 @@ internal static class ClientLine
         return line.ToString();
     }
 
+    /// <summary>The same of somebody who is no client, and no user yet: clients take the line apart, and miss a field that is not there.</summary>
+    internal static string OfStranger(string from) =>
+        $"id=0 addr={from} laddr= fd=-1 name= age=0 idle=0 flags=N db=0 sub=0 psub=0 ssub=0 multi=-1 watch=0"
+        + " qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem=0"
+        + " events= cmd=NULL user= redir=-1 resp=2 lib-name= lib-ver= io-thread=0 tot-net-in=0 tot-net-out=0 tot-cmds=0";
+
     // One that is parked is looked at too: whether it goes.
     private static bool LooksForRequests(Connection client) =>
         (client.Watched & (WatchedFor.NotReadable | WatchedFor.Parked)) != WatchedFor.NotReadable;

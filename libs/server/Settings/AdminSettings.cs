@@ -21,7 +21,8 @@ public sealed class AdminSettings
         Unit = SettingUnit.Milliseconds, Min = 0, Max = int.MaxValue, Live = true)]
     public long ReadyLagMilliseconds { get; set; } = 10_000;
 
-    [Setting("admin-ready-snapshot-age", "How old the last snapshot may be while /readyz says that the server is ready; 0 for any age.",
+    [Setting("admin-ready-snapshot-age",
+        "How old the last snapshot may be while /readyz says that the server is ready; 0: snapshots are not judged.",
         Unit = SettingUnit.Seconds, Min = 0, Max = int.MaxValue, Live = true)]
     public long ReadySnapshotAgeSeconds { get; set; }
 }

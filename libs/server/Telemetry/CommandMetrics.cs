@@ -15,8 +15,7 @@ internal static class CommandMetrics
         LabelledMetric.Counter("redis_commands_total", "cmd", "Runs of a command.",
             static (moment, text) => ByCommand(moment, text, static (m, i) => m.ByCommand.Calls[i])),
         LabelledMetric.Counter("redis_commands_duration_seconds_total", "cmd",
-            "Time that the runs of a command took; commands that are not timed by themselves share the rest.",
-            static (moment, text) => ByCommand(moment, text, static (m, i) => m.MicrosecondsOf(i) / 1e6)),
+            "Time of those runs of a command that are timed by themselves, all but short ones.", Durations),
         LabelledMetric.Counter("redis_commands_failed_calls_total", "cmd", "Runs of a command that answered an error.",
             static (moment, text) => ByCommand(moment, text, static (m, i) => m.ByCommand.Failed[i])),
         LabelledMetric.Counter("redis_commands_rejected_calls_total", "cmd", "Commands refused before they ran.",
@@ -39,6 +38,16 @@ internal static class CommandMetrics
         {
             if (totals.Calls[i] + totals.RejectedCalls[i] > 0)
                 text.Sample(read(moment, i), moment.NameOf(i));
+        }
+    }
+
+    // INFO shares the rest out to the others, by a mean that goes up and down: a counter must not fall.
+    private static void Durations(Moment moment, MetricText text)
+    {
+        for (int i = 1; i < moment.ByCommand.TimedCalls.Length; i++)
+        {
+            if (moment.ByCommand.TimedCalls[i] > 0)
+                text.Sample(moment.ByCommand.TimedUs[i] / 1e6, moment.NameOf(i));
         }
     }
 
@@ -74,10 +83,17 @@ internal static class CommandMetrics
 
     private static void Errors(Moment moment, MetricText text)
     {
+        var byLabel = new Dictionary<string, long>(StringComparer.Ordinal);
         foreach ((string code, long count) in moment.Totals.ErrorsByCode)
         {
+            string label = MetricText.Shown(code); // scripts choose codes, and may choose some that look the same
+            byLabel[label] = byLabel.GetValueOrDefault(label) + count;
+        }
+
+        foreach ((string label, long count) in byLabel)
+        {
             if (count > 0)
-                text.Sample(count, code);
+                text.Sample(count, label);
         }
     }
 

@@ -94,7 +94,8 @@ internal static class KeepingFigures
         "garnet_repl_applied_batch", "garnet_repl_applied_batch", "The last batch that readers see.",
         static m => (long)m.Server.Replication.Position.LastBatch);
     internal static readonly Figure Lag = List.Seconds(
-        "garnet_repl_lag_ms", "garnet_repl_lag_seconds", "How old what a replica shows is; 0 while it shows all it was sent.", 1000,
+        "garnet_repl_lag_ms", "garnet_repl_lag_seconds",
+        "How old what a replica shows is; 0 while it shows all it was sent and hears its primary.", 1000,
         static m => m.LagMs);
     internal static readonly Figure WaitingBytes = List.Gauge(
         "garnet_repl_waiting_bytes", "garnet_repl_waiting_bytes", "Bytes received by a replica and not applied.",

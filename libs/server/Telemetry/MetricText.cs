@@ -18,6 +18,14 @@ internal sealed class MetricText
     private readonly ArrayBufferWriter<byte> _text = new(32 * 1024); // what an ordinary server has to say
     private MetricDeclaration _metric = null!; // whoever writes samples has begun
 
+    /// <summary>What is left of a label's value: values of which the same is left are one, and come once.</summary>
+    internal static string Shown(string value) =>
+        string.Create(Math.Min(value.Length, LabelCharsMax), value, static (to, from) =>
+        {
+            for (int i = 0; i < to.Length; i++)
+                to[i] = char.IsControl(from[i]) || char.IsSurrogate(from[i]) ? '?' : from[i];
+        });
+
     /// <summary>Begins anew.</summary>
     internal void Clear() => _text.ResetWrittenCount();
 
@@ -88,14 +96,12 @@ internal sealed class MetricText
 
     private void Escape(string value)
     {
-        foreach (char one in value.AsSpan(0, Math.Min(value.Length, LabelCharsMax)))
+        foreach (char one in Shown(value))
         {
             if (one is '\\' or '"')
                 Add(one == '"' ? "\\\"" : "\\\\");
-            else if (one == '\n')
-                Add("\\n");
             else
-                Add(char.IsControl(one) || char.IsSurrogate(one) ? "?" : new ReadOnlySpan<char>(in one));
+                Add(new ReadOnlySpan<char>(in one));
         }
     }
 

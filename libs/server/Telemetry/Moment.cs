@@ -1,3 +1,4 @@
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
@@ -58,15 +59,20 @@ internal sealed class Moment(ServerContext server)
 
     internal long UptimeSeconds => Math.Max(server.Clock.UnixMs - server.StartedUnixMs, 0) / 1000;
 
-    /// <summary>How old what a replica shows is, milliseconds; 0 while it shows all it was sent, and on a primary.</summary>
+    /// <summary>
+    /// How old what a replica shows is, milliseconds; 0 on a primary, and while it shows all it was sent by a primary that is heard. One that hangs has perhaps more to say: its silence
+    /// counts, once it is longer than it ever is between two of its pings.
+    /// </summary>
     internal long LagMs
     {
         get
         {
             if (server.Replication.Role.Follower is not { } follower)
                 return 0;
-            bool showsAll = follower.WaitingBytes == 0 && server.Replication.Role.Following is { IsUp: true };
-            return showsAll ? 0 : MsSince(server.Replication.Applied.SealedUnixUs);
+            long silentUs = server.Replication.Role.Following is { IsUp: true } following ? following.SilentUs : long.MaxValue;
+            if (follower.WaitingBytes > 0 || silentUs == long.MaxValue)
+                return MsSince(server.Replication.Applied.SealedUnixUs);
+            return silentUs > 2 * ReplicaLink.PingUs ? silentUs / 1000 : 0;
         }
     }
 

@@ -46,17 +46,18 @@ internal static class Readiness
             return ""; // it takes none, and is there to be read
         if (server.Replication.Access.LacksReplicas)
             return "fewer replicas are near than min-replicas-to-write asks for";
-        return server.Refusals.Shown is "no" ? "" : $"writes are refused for lack of {server.Refusals.Shown}";
+        return ""; // full is no reason: it can be read, and a server that is sent nobody stays full
     }
 
     private static string SnapshotProblem(ServerContext server)
     {
-        if (server.Keeper?.Saves is not { } saves)
+        long ageMax = server.Settings.Admin.ReadySnapshotAgeSeconds;
+        if (ageMax == 0 || server.Keeper?.Saves is not { } saves)
             return "";
         if (saves.LastFailed)
             return "the last snapshot failed";
-        long age = Math.Max(server.Clock.UnixMs - saves.LastSaveMs, 0) / 1000, ageMax = server.Settings.Admin.ReadySnapshotAgeSeconds;
-        return ageMax == 0 || age <= ageMax ? ""
+        long age = Math.Max(server.Clock.UnixMs - saves.LastSaveMs, 0) / 1000;
+        return age <= ageMax ? ""
             : Text($"the last snapshot is {age} s old, at most {ageMax} s are allowed (admin-ready-snapshot-age)");
     }
 

@@ -27,7 +27,7 @@ internal static class ViewerLogin
             return new Viewer(server, user!);
         var denial = new Denial(DenialReason.Auth, DenialPlace.TopLevel, By, said)
         {
-            UnixMs = server.Clock.UnixMs, Client = $"addr={from}",
+            UnixMs = server.Clock.UnixMs, Client = ClientLine.OfStranger(from),
         };
         server.Rights.Denials.Add(denial);
         return null;

@@ -60,7 +60,7 @@ internal sealed class ReplicationText(Moment moment)
         text("master_host", primary.Host);
         number("master_port", primary.Port);
         text("master_link_status", isUp ? "up" : "down");
-        number("master_last_io_seconds_ago", isUp || isSyncing ? following!.SilentSeconds : -1);
+        number("master_last_io_seconds_ago", isUp || isSyncing ? following!.SilentUs / 1_000_000 : -1);
         number("master_sync_in_progress", isSyncing ? 1 : 0);
         number("slave_read_repl_offset", _replication.Position.ReceivedOffset);
         number("slave_repl_offset", _replication.Position.ReceivedOffset);
@@ -70,7 +70,7 @@ internal sealed class ReplicationText(Moment moment)
             number("master_sync_read_bytes", _replication.Role.Follower?.SnapshotBytes ?? 0);
             number("master_sync_left_bytes", 0);
             text("master_sync_perc", "0.00");
-            number("master_sync_last_io_seconds_ago", following!.SilentSeconds);
+            number("master_sync_last_io_seconds_ago", following!.SilentUs / 1_000_000);
         }
 
         if (!isUp)

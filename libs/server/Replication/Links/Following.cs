@@ -43,8 +43,8 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
     /// <summary>What the primary answered last.</summary>
     internal PlanFrame? Plan { get; private set; }
 
-    /// <summary>Seconds since something came.</summary>
-    internal long SilentSeconds => (server.Clock.MonotonicUs - Volatile.Read(ref _heardUs)) / 1_000_000;
+    /// <summary>Microseconds since something came.</summary>
+    internal long SilentUs => server.Clock.MonotonicUs - Volatile.Read(ref _heardUs);
 
     /// <summary>Seconds since the link broke.</summary>
     internal long DownSeconds => (server.Clock.MonotonicUs - Volatile.Read(ref _downSinceUs)) / 1_000_000;
