@@ -259,6 +259,32 @@ PROVIDER_TEST(A_large_transfer_can_be_cancelled) {
   CHECK(cancelled == 1);
 }
 
+// Neither side has anything to do: what both take then is a small part of one core. A machine that is busy with others can only make it less.
+PROVIDER_TEST(Who_has_nothing_to_do_takes_no_time) {
+  Target target(provider);
+  const Opened own(provider, BK_EXPOSES);
+  const bk_peer peer = own.meet(target.address);
+  const bk_region_name name = target.open(kMb);
+  Memory to(kMb, 2);
+  for (int round = 0; round < 3; ++round) {
+    check_done(own, simple(own, peer, false, to.at(), name, 0, kMb));
+    check_done(own, simple(own, peer, true, to.at(), name, 0, kMb));
+  }
+  clockid_t theirs;
+  CHECK(clock_getcpuclockid(target.pid, &theirs) == 0);
+  const auto taken = [&](clockid_t of) {
+    timespec time{};
+    CHECK(clock_gettime(of, &time) == 0);
+    return time.tv_sec * 1e3 + time.tv_nsec / 1e6;
+  };
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const double before = taken(CLOCK_PROCESS_CPUTIME_ID), theirs_before = taken(theirs);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const double used = taken(CLOCK_PROCESS_CPUTIME_ID) - before, theirs_used = taken(theirs) - theirs_before;
+  printf("    this side %.0f ms of a second, the other side %.0f\n", used, theirs_used);
+  CHECK(used < 300 && theirs_used < 300);
+}
+
 PROVIDER_TEST(Peers_come_and_go) {
   const Opened own(provider);
   Memory to(4096, 2);

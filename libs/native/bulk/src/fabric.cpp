@@ -19,6 +19,10 @@ namespace {
 
 constexpr uint64_t kPieceBytes = 1024 * 1024;
 constexpr uint32_t kPieces = 16;
+
+// The `net` of libfabric 1.17 wakes whoever waits for a completion, and takes the wake back in a blocking read only: without one the queue's
+// descriptor stays readable for ever, and the thread never rests. Rounds that found nothing behind a wake, until a read may block for a millisecond.
+constexpr uint32_t kInVain = 64;
 constexpr size_t kAddressMax = 256;
 constexpr uint64_t kFlushBytes = 8;
 
@@ -246,7 +250,10 @@ class Fabric final : public Provider {
   void poll(std::vector<Done>& done) override {
     if (is_stopped_) return report_rest(done);
     fi_cq_entry entries[kPieces];
-    const ssize_t count = fi_cq_read(queue_, entries, kPieces);
+    const bool is_roused = is_roused_;
+    is_roused_ = false;
+    const ssize_t count = roused_in_vain_ < kInVain ? fi_cq_read(queue_, entries, kPieces) : fi_cq_sread(queue_, entries, kPieces, nullptr, 1);
+    roused_in_vain_ = is_roused && roused_in_vain_ < kInVain && count == -FI_EAGAIN ? roused_in_vain_ + 1 : 0;
     for (ssize_t at = 0; at < count; ++at) {
       auto* context = static_cast<Context*>(entries[at].op_context);
       if (context && context->is_out && context->is_to_be_flushed) flushes_.push_back(context);
@@ -274,7 +281,10 @@ class Fabric final : public Provider {
     if (wake_ < 0 || !flushes_.empty()) return Rest::Soon;
     fid* all[] = {&queue_->fid};
     if (fi_trywait(fabric_, all, 1) != FI_SUCCESS) return Rest::Not;
-    wakes.push_back({wake_, POLLIN, 0});
+    pollfd wake{wake_, POLLIN, 0};
+    is_roused_ = ::poll(&wake, 1, 0) > 0;
+    if (is_roused_) return Rest::Not;
+    wakes.push_back(wake);
     return Rest::Wait;
   }
 
@@ -348,7 +358,8 @@ class Fabric final : public Provider {
       if (context.is_out) report(&context, BK_E_CANCELED, 0, done);
   }
 
-  bool needs_regions_ = false, flushes_writes_ = false, forgets_ = true, is_stopped_ = false;
+  bool needs_regions_ = false, flushes_writes_ = false, forgets_ = true, is_stopped_ = false, is_roused_ = false;
+  uint32_t roused_in_vain_ = 0;
   uint64_t write_flags_ = 0;
   fi_info* info_ = nullptr;
   fid_fabric* fabric_ = nullptr;
