@@ -190,6 +190,8 @@ public sealed class SettingSourcesTests
     [TestCase("notify-keyspace-events", "nAE", "AnE")]
     [TestCase("maxmemory-clients", "50%", "50%")]
     [TestCase("latency-tracking-info-percentiles", "50 60.123", "50 60.123")]
+    [TestCase("bulk-providers", "local,net", "local net")]
+    [TestCase("bulk-providers", "", "")]
     [TestCase("maxmemory-policy", "ALLKEYS-LRU", "allkeys-lru")]
     [TestCase("bind", "* -::*", "* -::*")]
     [TestCase("unixsocketperm", "0770", "770")]
@@ -207,6 +209,7 @@ public sealed class SettingSourcesTests
     [TestCase("maxmemory-clients", "150%", "percentage argument must be less or equal to 100")]
     [TestCase("latency-tracking-info-percentiles", "50 200", "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")]
     [TestCase("latency-tracking-info-percentiles", "a", "Invalid latency-tracking-info-percentiles parameters")]
+    [TestCase("bulk-providers", "local tcp", "'tcp' is no provider; there are local, net, verbs")]
     public void A_refusal_has_the_words_of_redis(string name, string value, string expected)
         => Assert.That(_table.SetAtStart(name, value, SettingSource.CommandLine, ""), Is.EqualTo(expected));
 }

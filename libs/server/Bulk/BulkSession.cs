@@ -115,7 +115,7 @@ internal sealed class BulkSession
         try
         {
             // Hardware wants to know the memory; nobody is given a right to it.
-            own = BulkSessions.IsFabric(Carrier) ? _endpoint.Register(bytes, default) : null;
+            own = BulkProviders.Fabrics.Contains(Carrier) ? _endpoint.Register(bytes, default) : null;
             var options = new TransferOptions(_home.Timeout, own);
             long moved = writes ? await _endpoint.WriteAsync(_peer!, [bytes], there, options).ConfigureAwait(false)
                 : await _endpoint.ReadAsync(_peer!, there, [bytes], options).ConfigureAwait(false);

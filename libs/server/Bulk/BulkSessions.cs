@@ -17,8 +17,6 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
 
     // Of libfabric. Not shm: a process that is killed while it holds a lock there holds up the other one's thread for ever. Not tcp: its end ends the process
     // if a read is half through; net goes over TCP too.
-    private static readonly string[] s_fabrics = ["net", "verbs"];
-
     private readonly Lock _gate = new();
     private readonly HashSet<BulkSession> _sessions = [];
     private int _reaching, _held, _apart;
@@ -28,7 +26,7 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
 
     /// <summary>How an endpoint is opened; tests open others.</summary>
     internal Func<string, string, BulkEndpoint> Open { get; set; } = static (carrier, host) =>
-        BulkEndpoint.Open(carrier, new BulkEndpointOptions { Bind = IsFabric(carrier) ? host : null });
+        BulkEndpoint.Open(carrier, new BulkEndpointOptions { Bind = BulkProviders.Fabrics.Contains(carrier) ? host : null });
 
     /// <summary>How long somebody waits for memory to come to rest, while the server goes on; behind that it is the session that waits.</summary>
     internal TimeSpan CloseLimit { get; set; } = TimeSpan.FromSeconds(10);
@@ -37,10 +35,7 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     internal TimeSpan StopLimit { get; set; } = TimeSpan.FromSeconds(1.5);
 
     /// <summary>What may be asked for beside inline, if the settings name it; tests have more.</summary>
-    internal string[] Known { get; set; } = ["local", .. s_fabrics];
-
-    /// <summary>True for those that go over a network, to an address of the client's.</summary>
-    internal static bool IsFabric(string carrier) => Array.IndexOf(s_fabrics, carrier) >= 0;
+    internal string[] Known { get; set; } = [.. BulkProviders.All];
 
     internal TimeSpan Timeout => TimeSpan.FromMilliseconds(settings.TimeoutMs);
 
@@ -75,9 +70,9 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     {
         if (Array.IndexOf(Known, carrier) < 0)
             return "this server does not know it";
-        if (!settings.Providers.Split(' ', StringSplitOptions.RemoveEmptyEntries).Contains(carrier))
+        if (!settings.Providers.Contains(carrier))
             return "bulk-providers does not name it";
-        if (!isOnThisMachine && !IsFabric(carrier))
+        if (!isOnThisMachine && !BulkProviders.Fabrics.Contains(carrier))
             return "the connection does not come from this machine";
         if (!BulkLibrary.IsAvailable)
             return BulkLibrary.WhyNot;

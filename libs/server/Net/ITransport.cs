@@ -34,12 +34,15 @@ internal unsafe interface ITransport : IDisposable
     int Send(Connection connection, byte* from, int bytes);
 
     /// <summary>Sends up to all of several pieces, one behind the other; returns how many bytes were taken.</summary>
-    int Send(Connection connection, ReadOnlySpan<Libc.IoVector> pieces)
+    int Send(Connection connection, ReadOnlySpan<Libc.IoVector> pieces) => SendEach(this, connection, pieces);
+
+    /// <summary>The same by one send for each piece.</summary>
+    static int SendEach(ITransport transport, Connection connection, ReadOnlySpan<Libc.IoVector> pieces)
     {
         int total = 0;
         foreach (Libc.IoVector piece in pieces)
         {
-            int sent = Send(connection, piece.Bytes, (int)piece.Count);
+            int sent = transport.Send(connection, piece.Bytes, (int)piece.Count);
             if (sent < 0)
                 return total > 0 ? total : sent;
             total += sent;

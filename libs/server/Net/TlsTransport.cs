@@ -84,23 +84,8 @@ internal sealed unsafe class TlsTransport : ITransport
         connection.Tls is { } session ? Send(session, from, bytes) : _inner.Send(connection, from, bytes);
 
     /// <inheritdoc/>
-    public int Send(Connection connection, ReadOnlySpan<Libc.IoVector> pieces)
-    {
-        if (connection.Tls is not { } session)
-            return _inner.Send(connection, pieces);
-        int total = 0;
-        foreach (Libc.IoVector piece in pieces)
-        {
-            int sent = Send(session, piece.Bytes, (int)piece.Count);
-            if (sent < 0)
-                return total > 0 ? total : sent;
-            total += sent;
-            if (sent < piece.Count)
-                break;
-        }
-
-        return total;
-    }
+    public int Send(Connection connection, ReadOnlySpan<Libc.IoVector> pieces) =>
+        connection.Tls is null ? _inner.Send(connection, pieces) : ITransport.SendEach(this, connection, pieces);
 
     /// <inheritdoc/>
     public void Close(Connection connection)

@@ -7,9 +7,9 @@ public sealed class BulkSettings
 {
     [Setting("bulk-providers",
         "What may carry values beside connections: local, for processes of this server's user on this machine; net and verbs "
-            + "of libfabric, for clients elsewhere, each with a port of its own; nothing for inline alone, which all have.",
+            + "of libfabric, for clients elsewhere, each with ports of its own; nothing for inline alone, which all have.",
         Live = true, Protected = true)]
-    public string Providers { get; set; } = "local";
+    public BulkProviders Providers { get; set; } = new("local");
 
     [Setting("bulk-sessions", "Clients whose memory the server reaches, at once; each costs two threads. More get inline.",
         Unit = SettingUnit.Count, Min = 0, Max = 4096, Live = true)]

@@ -23,7 +23,7 @@ internal sealed class BulkBench : IDisposable
     {
         _embedded = new EmbeddedServer(log, adjust: settings =>
         {
-            settings.Bulk.Providers = $"local {Provider}";
+            settings.Bulk.Providers = new("local", Provider);
             settings.Bulk.WaitMs = 60_000;
             adjust?.Invoke(settings);
         });

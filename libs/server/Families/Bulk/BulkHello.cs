@@ -56,7 +56,7 @@ internal readonly struct BulkHello : ICommand
             string why = met?.Carrier == carrier ? met.Why : call.Server.Bulk.WhyNot(carrier, peer.IsLoopback);
             if (why.Length == 0 && address.Length == 0)
                 why = "it needs the ADDR of the client's endpoint";
-            else if (why.Length == 0 && BulkSessions.IsFabric(carrier) && !peer.IsOfRemoteHost(address))
+            else if (why.Length == 0 && BulkProviders.Fabrics.Contains(carrier) && !peer.IsOfRemoteHost(address))
                 why = "its ADDR is not at the address that the connection comes from";
             if (why.Length == 0)
                 return new Meeting(call.Server.Bulk, carrier, address, peer.LocalHost).Begin(call.Worker, call.Client);

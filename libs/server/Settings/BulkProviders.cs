@@ -1,0 +1,32 @@
+using System.Collections.Immutable;
+using Garnet.Common;
+
+namespace Garnet.Server;
+
+/// <summary>What may carry values beside connections: names of providers, with spaces or commas between them.</summary>
+public sealed class BulkProviders : ISettingValue
+{
+    private readonly string[] _names;
+
+    internal BulkProviders(params string[] names) => _names = names;
+
+    /// <summary>Those that go over a network, to an address of the client's.</summary>
+    internal static ImmutableArray<string> Fabrics { get; } = ["net", "verbs"];
+
+    /// <summary>All that the setting takes.</summary>
+    internal static ImmutableArray<string> All { get; } = ["local", .. Fabrics];
+
+    public string Text => string.Join(' ', _names);
+
+    public bool LinesAdd => false;
+
+    public bool Contains(string name) => _names.Contains(name);
+
+    public ISettingValue? Parse(string text, out string error)
+    {
+        string[] names = text.Split([' ', ','], StringSplitOptions.RemoveEmptyEntries);
+        string? unknown = names.FirstOrDefault(static name => !All.Contains(name));
+        error = unknown is null ? "" : $"'{unknown}' is no provider; there are {string.Join(", ", All)}";
+        return unknown is null ? new BulkProviders(names) : null;
+    }
+}
