@@ -77,7 +77,7 @@ elif ! dotnet restore main/GarnetServer -p:Native=true -v quiet --nologo </dev/n
   native= why_not="its compiler is not to be had from the package feed"
 else
   echo "Building the native server"
-  if ! dotnet publish main/GarnetServer -c Release -p:Native=true -v quiet --nologo $together </dev/null; then
+  if ! dotnet publish main/GarnetServer -c Release -p:Native=true -p:Archive=true -v quiet --nologo $together </dev/null; then
     echo "The native build failed."
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
@@ -144,7 +144,7 @@ slowest() {
     | sort -r | head -20 | sed -E 's/^00:([0-9]+:[0-9]+)\.([0-9])[0-9]* /  \1.\2  /; s/&quot;/"/g'
 }
 
-# What scripts test, not projects: the native bulk layer, the container image. Each counts as one: script NAME SCRIPT, report_script NAME.
+# What scripts test, not projects: the native bulk layer, the container image, the archive. Each counts as one: script NAME SCRIPT, report_script NAME.
 script() {
   local began=$SECONDS
   if [ "${CI:-}" != true ]; then
@@ -185,7 +185,7 @@ for project in "${projects[@]}"; do
   if [ "$project" = "$wire" ]; then program=$native run "$project" "" "${guest/\~/!~}" & else run "$project" & fi
 done
 while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
-[ -n "${GARNET_TEST_FILTER:-}" ] || { script Bulk.Native test/bulk.sh; script Bulk.Client test/client.sh; script Image test/image.sh; } &
+[ -n "${GARNET_TEST_FILTER:-}" ] || { script Bulk.Native test/bulk.sh; script Bulk.Client test/client.sh; script Image test/image.sh; script Archive test/archive.sh; } &
 wait
 # By themselves, as the machines that they boot are emulated.
 [ -z "$guest" ] || program=$native run "$wire" Garnet.Wire.Guest "$guest" &
@@ -193,7 +193,7 @@ wait
 wait
 for project in "${projects[@]}"; do report "$project"; done
 [ -z "$guest" ] || report "$wire" Garnet.Wire.Guest
-[ -n "${GARNET_TEST_FILTER:-}" ] || { report_script Bulk.Native; report_script Bulk.Client; report_script Bulk.Verbs; report_script Image; }
+[ -n "${GARNET_TEST_FILTER:-}" ] || { report_script Bulk.Native; report_script Bulk.Client; report_script Bulk.Verbs; report_script Image; report_script Archive; }
 
 # The other build is the same program, compiled by another compiler: each command once, and that it keeps data.
 if [ -n "$native" ]; then
