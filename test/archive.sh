@@ -10,6 +10,7 @@ published=artifacts/publish/GarnetServer/native
 shopt -s nullglob
 archives=(artifacts/garnet-server-*-linux-*.tar.gz)
 [ ${#archives[@]} = 1 ] || skip "there are ${#archives[@]} archives: dotnet publish main/GarnetServer -c Release -p:Native=true -p:Archive=true"
+[ "${archives[0]}" -nt $published/garnet-server ] || skip "what is published is newer than the archive: -p:Archive=true makes it anew"
 
 folder=$(mktemp -d) server=
 finish() { [ -z "$server" ] || kill -KILL "$server" 2>/dev/null; rm -rf "$folder"; }
