@@ -44,6 +44,7 @@ native=artifacts/publish/GarnetServer/native/garnet-server
 has_linker() { command -v clang >/dev/null || command -v gcc >/dev/null; }
 case "${GARNET_NATIVE:-${CI:-no}}" in yes|true) wants_native=yes ;; *) wants_native=no ;; esac
 [ $wants_native = no ] || has_linker || install "the native build" gcc libc6-dev
+[ $wants_native = no ] || command -v podman >/dev/null || install "the container image" podman runc
 [ ${#servers[@]} -eq 0 ] || install "redis-server and its clients" "${servers[@]}"
 [ ${#applications[@]} -eq 0 ] || install "RQ, Celery and Sidekiq" "${applications[@]}"
 
@@ -76,7 +77,7 @@ elif ! dotnet restore main/GarnetServer -p:Native=true -v quiet --nologo </dev/n
   native= why_not="its compiler is not to be had from the package feed"
 else
   echo "Building the native server"
-  if ! dotnet publish main/GarnetServer -c Release -p:Native=true -v quiet --nologo $together </dev/null; then
+  if ! dotnet publish main/GarnetServer -c Release -p:Native=true -p:Archive=true -v quiet --nologo $together </dev/null; then
     echo "The native build failed."
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
@@ -143,11 +144,11 @@ slowest() {
     | sort -r | head -20 | sed -E 's/^00:([0-9]+:[0-9]+)\.([0-9])[0-9]* /  \1.\2  /; s/&quot;/"/g'
 }
 
-# The native bulk layer's own tests, where there is a compiler, each counted as one: bulk NAME SCRIPT, report_bulk NAME.
-bulk() {
+# What scripts test, not projects: the native bulk layer, the container image, the archive. Each counts as one: script NAME SCRIPT, report_script NAME.
+script() {
   local began=$SECONDS
   if [ "${CI:-}" != true ]; then
-    echo "skipped, it wants minutes: CI=true, or $2" >"$logs/$1"
+    echo "skipped, it is run with CI=true, or by itself: $2" >"$logs/$1"
     echo "77 0" >"$logs/$1.end"
     return
   fi
@@ -157,7 +158,7 @@ bulk() {
   echo "$1: ended after $((SECONDS - began)) s"
 }
 
-report_bulk() {
+report_script() {
   local code seconds
   read -r code seconds <"$logs/$1.end"
   case $code in
@@ -184,15 +185,15 @@ for project in "${projects[@]}"; do
   if [ "$project" = "$wire" ]; then program=$native run "$project" "" "${guest/\~/!~}" & else run "$project" & fi
 done
 while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
-[ -n "${GARNET_TEST_FILTER:-}" ] || { bulk Bulk.Native test/bulk.sh; bulk Bulk.Client test/client.sh; } &
+[ -n "${GARNET_TEST_FILTER:-}" ] || { script Bulk.Native test/bulk.sh; script Bulk.Client test/client.sh; script Image test/image.sh; script Archive test/archive.sh; } &
 wait
 # By themselves, as the machines that they boot are emulated.
 [ -z "$guest" ] || program=$native run "$wire" Garnet.Wire.Guest "$guest" &
-[ -n "${GARNET_TEST_FILTER:-}" ] || bulk Bulk.Verbs test/guest/verbs.sh
+[ -n "${GARNET_TEST_FILTER:-}" ] || script Bulk.Verbs test/guest/verbs.sh
 wait
 for project in "${projects[@]}"; do report "$project"; done
 [ -z "$guest" ] || report "$wire" Garnet.Wire.Guest
-[ -n "${GARNET_TEST_FILTER:-}" ] || { report_bulk Bulk.Native; report_bulk Bulk.Client; report_bulk Bulk.Verbs; }
+[ -n "${GARNET_TEST_FILTER:-}" ] || { report_script Bulk.Native; report_script Bulk.Client; report_script Bulk.Verbs; report_script Image; report_script Archive; }
 
 # The other build is the same program, compiled by another compiler: each command once, and that it keeps data.
 if [ -n "$native" ]; then

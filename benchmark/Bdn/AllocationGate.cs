@@ -2,7 +2,10 @@ using BenchmarkDotNet.Reports;
 
 namespace Garnet.Bdn;
 
-/// <summary>No hot path may allocate: a benchmark that does, or that did not run, fails the whole run.</summary>
+/// <summary>
+/// No hot path may allocate: a benchmark that does, or that did not run, fails the whole run. For whoever runs benchmarks; what test/run.sh
+/// holds of it is AllocationTests in test/Garnet.Server.Test, whole commands and in seconds.
+/// </summary>
 internal static class AllocationGate
 {
     /// <summary>0 if every benchmark ran and allocated nothing, else 1; names those that did not.</summary>
