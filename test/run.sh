@@ -153,7 +153,7 @@ script() {
     return
   fi
   echo "$1: begun"
-  "$2" </dev/null >"$logs/$1" 2>&1
+  timeout 1200 "$2" </dev/null >"$logs/$1" 2>&1
   echo "$? $((SECONDS - began))" >"$logs/$1.end"
   echo "$1: ended after $((SECONDS - began)) s"
 }
