@@ -129,6 +129,7 @@ internal sealed unsafe class StoreCore : IDisposable
     public void Count(Partition* partition, uint ns, ulong word, int by)
     {
         NamespaceCount* count = CountOf(partition, ns);
+        partition->CountChanges++;
         if ((word & IndexWord.InternalBit) != 0)
         {
             count->Chunks += by;
@@ -136,6 +137,35 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         count->Keys += by;
         if ((word & IndexWord.TtlBit) != 0) count->Expiring += by;
+    }
+
+    /// <summary>
+    /// The namespace's keys at one moment, without a lock: the sum holds if no partition was locked when it was come to, nor after the last, and none of
+    /// their counts changed in between. Whoever changes a count has the locks of all that his step changes until its end. False if some was busy.
+    /// </summary>
+    public bool TryCount(uint ns, out long keys)
+    {
+        keys = 0;
+        uint before = 0, after = 0;
+        int busy = 0, count = Shape->PartitionCount;
+        Partition* partitions = Shape->Partitions;
+        for (int i = 0; i < count; i++)
+        {
+            busy |= Volatile.Read(ref partitions[i].Lock);
+            before += partitions[i].CountChanges;
+            uint known = Volatile.Read(ref partitions[i].CountsMax); // its array stands before it
+            keys += ns < known ? partitions[i].Counts[ns].Keys : 0;
+            StoreTestHooks.Yield(YieldPoint.Peeked);
+        }
+
+        Volatile.ReadBarrier();
+        for (int i = 0; i < count; i++)
+        {
+            busy |= Volatile.Read(ref partitions[i].Lock);
+            after += partitions[i].CountChanges; // each only grows: equal sums are equal parts
+        }
+
+        return busy == 0 && before == after;
     }
 
     /// <summary>
