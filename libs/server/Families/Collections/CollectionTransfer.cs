@@ -105,12 +105,12 @@ internal static unsafe class CollectionTransfer
         Outcome outcome = Outcome.TooLarge;
         if (kind == RecordKind.Hash)
         {
-            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted };
+            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted, AreDistinct = true };
             outcome = store.Edit(in target, ref put);
         }
         else if (kind == RecordKind.Set)
         {
-            var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted };
+            var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted, AreDistinct = true };
             outcome = store.Edit(in target, ref add);
         }
         else if (kind == RecordKind.SortedSet)
