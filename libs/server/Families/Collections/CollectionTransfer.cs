@@ -62,6 +62,7 @@ internal static unsafe class CollectionTransfer
         var text = default(ChunkText);
         try
         {
+            text.Bytes.Reserve(FeedBytes + (FeedBytes / 8)); // one of the blocks that are kept: growing to it costs as much as a third of the copy
             while (text.Number < chunks && outcome == Outcome.Done)
             {
                 store.Examine(in source, ref text, quiet: true);
