@@ -140,35 +140,6 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     /// <summary>
-    /// The namespace's keys at one moment, without a lock: the sum holds if no partition was locked when it was come to, nor after the last, and none of
-    /// their counts changed in between. Whoever changes a count has the locks of all that his step changes until its end. False if some was busy.
-    /// </summary>
-    public bool TryCount(uint ns, out long keys)
-    {
-        keys = 0;
-        uint before = 0, after = 0;
-        int busy = 0, count = Shape->PartitionCount;
-        Partition* partitions = Shape->Partitions;
-        for (int i = 0; i < count; i++)
-        {
-            busy |= Volatile.Read(ref partitions[i].Lock);
-            before += partitions[i].CountChanges;
-            uint known = Volatile.Read(ref partitions[i].CountsMax); // its array stands before it
-            keys += ns < known ? partitions[i].Counts[ns].Keys : 0;
-            StoreTestHooks.Yield(YieldPoint.Peeked);
-        }
-
-        Volatile.ReadBarrier();
-        for (int i = 0; i < count; i++)
-        {
-            busy |= Volatile.Read(ref partitions[i].Lock);
-            after += partitions[i].CountChanges; // each only grows: equal sums are equal parts
-        }
-
-        return busy == 0 && before == after;
-    }
-
-    /// <summary>
     /// store.U18: stands before every logical change of a bucket: what a running snapshot wants of it is saved. One branch without one.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -288,8 +259,8 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         orphan->Next = partition->Orphans;
         Volatile.Write(ref *(nint*)&partition->Orphans, (nint)orphan);
-        if (orphan->Next == null) // those before have woken them, and they come back while there are some: a wake costs as much as a small COPY
-            _arena.WakeMovers();
+        // Those before have woken them, and they come back while there are some: a wake costs as much as a small COPY.
+        if (orphan->Next == null) _arena.WakeMovers();
     }
 
     /// <summary>A number that no root has had before; not to be foreseen.</summary>

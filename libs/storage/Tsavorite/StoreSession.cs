@@ -184,12 +184,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     {
         bool held = _heldCount != 0;
         Garnet.Common.Faults.Check.That(!held || _core.IsMine, HeldRule);
-        if (held || !_core.TryCount(ns, out long count))
-        {
-            _core.EnterAll();
-            count = _store.Count(ns);
-            _core.ExitAll();
-        }
+        long count = KeyCount.Of(_core, ns, mayPeek: !held);
         SeeAny();
         return count;
     }

@@ -53,7 +53,8 @@ public unsafe struct HashPut : IEdit
             return false;
         if (Mode == PutMode.Always && ExpireAtMs == 0 && Members.TryCreatePacked(ref edit, MemberShape.Hash, Pairs, Limits))
             Applied = Added = Pairs.Count / 2;
-        if (Applied == 0 && Members.TryCreateLarge(ref edit, MemberShape.Hash, Pairs, Limits, ExpireAtMs, AreDistinct, out Added))
+        var terms = new FillTerms(ExpireAtMs, AreDistinct);
+        if (Applied == 0 && Members.TryCreateLarge(ref edit, MemberShape.Hash, Pairs, Limits, terms, out Added))
             Applied = Pairs.Count / 2;
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {

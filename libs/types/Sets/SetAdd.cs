@@ -38,7 +38,8 @@ public unsafe struct SetAdd : IEdit
         if (IntegerSet.TryCreate(ref edit, Keys, IntegersMax, out Added))
             done = Keys.Count;
         bool hasText = !edit.Exists && HasText();
-        if (hasText && Members.TryCreateLarge(ref edit, MemberShape.Set, Keys, Limits, expireAtMs: 0, AreDistinct, out Added))
+        var terms = new FillTerms(0, AreDistinct);
+        if (hasText && Members.TryCreateLarge(ref edit, MemberShape.Set, Keys, Limits, terms, out Added))
             done = Keys.Count;
         else if (hasText && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
             Added = done = Keys.Count;

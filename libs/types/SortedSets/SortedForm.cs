@@ -48,7 +48,8 @@ public static unsafe class SortedForm
     /// </summary>
     public static bool TryBeginLarge(ref RecordEdit edit, in Operands pairs, in CollectionLimits limits)
     {
-        if (edit.Exists || (pairs.Count / 2 <= CollectionLimits.PackedEntriesMax && pairs.EncodedBytes() <= limits.PackedBytesMax * PackedTimes))
+        bool isFew = pairs.Count / 2 <= CollectionLimits.PackedEntriesMax && pairs.EncodedBytes() <= limits.PackedBytesMax * PackedTimes;
+        if (edit.Exists || isFew)
             return false;
         if (!MemberFill.TryBegin(ref edit, MemberShape.SortedSet, PageDirectory.FirstRootBytes, pairs))
             return false;

@@ -26,7 +26,7 @@ internal static unsafe class Acts
         ["SwapDown"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Other, Stage.Shared),
         ["OpenStep"] = OpenStep,
         ["Move"] = Move,
-        ["Count"] = static (stage, thread) => stage.Session(thread).Count(stage.Namespace).ToString(System.Globalization.CultureInfo.InvariantCulture),
+        ["Count"] = static (stage, thread) => $"{stage.Session(thread).Count(stage.Namespace)}",
     };
 
     private static string Read(Stage stage, int thread)

@@ -62,7 +62,8 @@ internal static unsafe class CollectionTransfer
         var text = default(ChunkText);
         try
         {
-            text.Bytes.Reserve(FeedBytes + (FeedBytes / 8)); // one of the blocks that are kept: growing to it costs as much as a third of the copy
+            // One of the blocks that are kept: growing to it costs as much as a third of the copy.
+            text.Bytes.Reserve(FeedBytes + (FeedBytes / 8));
             while (text.Number < chunks && outcome == Outcome.Done)
             {
                 store.Examine(in source, ref text, quiet: true);
@@ -106,7 +107,8 @@ internal static unsafe class CollectionTransfer
         Outcome outcome = Outcome.TooLarge;
         if (kind == RecordKind.Hash)
         {
-            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted, AreDistinct = true };
+            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted };
+            put.AreDistinct = true;
             outcome = store.Edit(in target, ref put);
         }
         else if (kind == RecordKind.Set)

@@ -42,7 +42,8 @@ public static unsafe class ChunkedMembers
     }
 
     /// <summary>As many chunks as that many entries of so many bytes want.</summary>
-    public static uint ChunksFor(long bytes, int entries) => (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1));
+    public static uint ChunksFor(long bytes, int entries) =>
+        (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1));
 
     /// <summary>Merges chunks until there are no more than the entries want, and writes those anew that have more room than they use.</summary>
     public static void Fit(ref RecordEdit edit, EntryForm form)

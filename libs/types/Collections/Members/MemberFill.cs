@@ -19,30 +19,30 @@ public static unsafe class MemberFill
     }
 
     /// <summary>
-    /// Makes the collection of all operands; of a key that is named twice the last counts, unless the caller knows that there is none
-    /// (<paramref name="areDistinct"/>). False if that cannot be: nothing has changed then.
+    /// Makes the collection of all operands; of a key that is named twice the last counts. False if that cannot be: nothing has changed then.
     /// </summary>
     public static bool TryCreate(
-        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, long expireAtMs, bool areDistinct, out int added)
+        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, in FillTerms terms, out int added)
     {
         added = 0;
-        using NativeArray<Share> shares = Plan(ref edit, shape, Root.ChunkedBytes, operands, expireAtMs);
+        using NativeArray<Share> shares = Plan(ref edit, shape, Root.ChunkedBytes, operands, terms.ExpireAtMs);
         if (shares.Items == null)
             return false;
         uint chunks = Root.Chunks(edit.Value);
         bool exceeds = false;
         long bytes = 0;
-        for (Operands.Reader reader = operands.Read(); Next(ref reader, shape.Form, expireAtMs, out Entry parts);)
+        for (Operands.Reader reader = operands.Read(); Next(ref reader, shape.Form, terms.ExpireAtMs, out Entry parts);)
         {
             ulong hash = RecordEdit.Hash(parts.Key, parts.KeyBytes, edit.Owner);
             Share* share = shares.Items + ChunkedMembers.NumberOf(hash, chunks);
             var page = new Page(share->At, share->Capacity);
             Entry old = default;
-            int slot = areDistinct ? -1 : page.Find(shape.Form, ChunkedMembers.Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
+            byte fingerprint = ChunkedMembers.Fingerprint(hash);
+            int slot = terms.AreDistinct ? -1 : page.Find(shape.Form, fingerprint, parts.Key, parts.KeyBytes, out old);
             if (slot >= 0)
                 page.Remove(slot, old.Bytes);
             int entryBytes = (int)Entry.BytesOf(shape.Form, parts);
-            Entry.Write(shape.Form, page.TryAdd(ChunkedMembers.Fingerprint(hash), entryBytes), parts); // there is room for every one that was counted
+            Entry.Write(shape.Form, page.TryAdd(fingerprint, entryBytes), parts); // there is room for every one that was counted
             bytes += entryBytes - old.Bytes;
             added += slot >= 0 ? 0 : 1;
             exceeds |= limits.Exceeds(parts, added);
@@ -74,7 +74,7 @@ public static unsafe class MemberFill
             return;
         }
 
-        if (!edit.OutOfMemory) // what has just been refused is for the caller to say, and what is attempted here without need would hide it
+        if (!edit.OutOfMemory) // what has been refused is for the caller to say: an attempt here without need would hide it
             ChunkedMembers.Fit(ref edit, form);
     }
 

@@ -81,11 +81,11 @@ public static unsafe class Members
 
     /// <summary>Puts in what would not fit packed and can be the whole collection at once, in chunks; false if that cannot be: nothing has changed then.</summary>
     public static bool TryCreateLarge(
-        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, long expireAtMs, bool areDistinct, out int added)
+        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, in FillTerms terms, out int added)
     {
         added = 0;
         return !edit.Exists && MemberFill.CountOf(operands, shape.Form) >= 2 && operands.EncodedBytes() > limits.PackedBytesMax
-            && MemberFill.TryCreate(ref edit, shape, operands, limits, expireAtMs, areDistinct, out added);
+            && MemberFill.TryCreate(ref edit, shape, operands, limits, terms, out added);
     }
 
     // A method of its own: what it has on the stack is cleared whenever it is entered.
