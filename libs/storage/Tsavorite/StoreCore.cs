@@ -260,7 +260,8 @@ internal sealed unsafe class StoreCore : IDisposable
         orphan->Next = partition->Orphans;
         Volatile.Write(ref *(nint*)&partition->Orphans, (nint)orphan);
         // Those before have woken them, and they come back while there are some: a wake costs as much as a small COPY.
-        if (orphan->Next == null) _arena.WakeMovers();
+        if (orphan->Next == null)
+            _arena.WakeMovers();
     }
 
     /// <summary>A number that no root has had before; not to be foreseen.</summary>

@@ -26,7 +26,7 @@ public static unsafe class OperandText
     /// <summary>One byte string of two parts.</summary>
     public static void Append(ref ByteQueue to, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body)
     {
-        int bytes = head.Length + body.Length;
+        int bytes = checked(head.Length + body.Length);
         byte* start = to.Reserve(VarInt.BytesMax + bytes), at = VarInt.Write(start, (uint)bytes);
         head.CopyTo(new Span<byte>(at, bytes));
         body.CopyTo(new Span<byte>(at + head.Length, body.Length));
