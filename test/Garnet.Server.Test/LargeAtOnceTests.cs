@@ -51,7 +51,7 @@ public sealed class LargeAtOnceTests
         server.Send(Inline([command, "whole", .. Pair(command, 1, 2).Split(' ')]), ":1\r\n");
     }
 
-    /// <summary>Chunks are made for the mean: they take about what grown ones take, also where few large values make the mean say little.</summary>
+    /// <summary>Chunks are made for what they will hold: they take about what grown ones take, also where few large values share them.</summary>
     [TestCase(4, 300_000), TestCase(300, 5_000), TestCase(1_000, 100), TestCase(1_000, 40), TestCase(20_000, 10)]
     public void All_at_once_takes_no_more_memory(int entries, int valueBytes)
     {
@@ -64,6 +64,18 @@ public sealed class LargeAtOnceTests
         long whole = Usage(server, "whole"), single = Usage(server, "single");
         TestContext.Out.WriteLine($"{whole} and {single} bytes");
         Assert.That(whole, Is.LessThan(single * 1.1));
+    }
+
+    /// <summary>Chunks are made for every pair that is brought, and have room for those that count in the end.</summary>
+    [Test]
+    public void What_is_said_many_times_takes_no_memory([ValueSource(nameof(Commands))] string command)
+    {
+        const int Times = 20_000, BytesMax = 4096;
+        using var server = new EmbeddedServer();
+        var text = new StringBuilder();
+        Append(text, [command, "whole", .. Enumerable.Range(0, Times).SelectMany(i => Pair(command, i, 2).Split(' '))]);
+        server.Send(text + "PING\r\n", "+PONG\r\n");
+        Assert.That(Usage(server, "whole"), Is.LessThan(BytesMax));
     }
 
     private static long Usage(EmbeddedServer server, string key) =>

@@ -44,6 +44,37 @@ public unsafe struct ByteQueue
             Append(start, bytes.Length);
     }
 
+    /// <summary>Room for so many bytes at the back, valid until the next call; what of it is used is told by <see cref="Commit"/>.</summary>
+    public byte* Reserve(int count)
+    {
+        if (_capacity - _tail >= count)
+            return _memory + _tail;
+        int waiting = Count;
+        long needed = (long)waiting + count;
+        if (needed > BytesMax)
+            Refuse(needed);
+        long wanted = Math.Min(Math.Max(needed * (waiting == 0 ? 1 : 2), 64), BytesMax);
+        if (_head == 0 && waiting >= ReallocBytes)
+        {
+            // The system moves pages of this many bytes without a copy, and there is never one copy more.
+            _memory = (byte*)NativeMemory.Realloc(_memory, (nuint)wanted);
+            _capacity = (int)wanted;
+            return _memory + _tail;
+        }
+
+        byte* memory = LargeBlocks.Take(wanted, out long bytes); // kept ones are far smaller than what a queue can hold
+        Buffer.MemoryCopy(_memory + _head, memory, bytes, waiting);
+        LargeBlocks.Free(_memory, _capacity);
+        _memory = memory;
+        _capacity = (int)bytes;
+        _head = 0;
+        _tail = waiting;
+        return _memory + _tail;
+    }
+
+    /// <summary>So many bytes have been written to what <see cref="Reserve"/> gave.</summary>
+    public void Commit(int count) => _tail += count;
+
     /// <summary>Takes over a block of the same allocator of so many bytes, of which those between the two places wait; it is empty before.</summary>
     public void Adopt(byte* memory, int bytes, int head, int tail)
     {
@@ -74,32 +105,5 @@ public unsafe struct ByteQueue
     {
         Free();
         throw new TooLargeException("an intermediate result", needed, BytesMax);
-    }
-
-    private byte* Reserve(int count)
-    {
-        if (_capacity - _tail >= count)
-            return _memory + _tail;
-        int waiting = Count;
-        long needed = (long)waiting + count;
-        if (needed > BytesMax)
-            Refuse(needed);
-        long wanted = Math.Min(Math.Max(needed * (waiting == 0 ? 1 : 2), 64), BytesMax);
-        if (_head == 0 && waiting >= ReallocBytes)
-        {
-            // The system moves pages of this many bytes without a copy, and there is never one copy more.
-            _memory = (byte*)NativeMemory.Realloc(_memory, (nuint)wanted);
-            _capacity = (int)wanted;
-            return _memory + _tail;
-        }
-
-        byte* memory = LargeBlocks.Take(wanted, out long bytes); // kept ones are far smaller than what a queue can hold
-        Buffer.MemoryCopy(_memory + _head, memory, bytes, waiting);
-        LargeBlocks.Free(_memory, _capacity);
-        _memory = memory;
-        _capacity = (int)bytes;
-        _head = 0;
-        _tail = waiting;
-        return _memory + _tail;
     }
 }

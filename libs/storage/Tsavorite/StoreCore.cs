@@ -129,6 +129,7 @@ internal sealed unsafe class StoreCore : IDisposable
     public void Count(Partition* partition, uint ns, ulong word, int by)
     {
         NamespaceCount* count = CountOf(partition, ns);
+        partition->CountChanges++;
         if ((word & IndexWord.InternalBit) != 0)
         {
             count->Chunks += by;
@@ -267,7 +268,9 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         orphan->Next = partition->Orphans;
         Volatile.Write(ref *(nint*)&partition->Orphans, (nint)orphan);
-        _arena.WakeMovers();
+        // Those before have woken them, and they come back while there are some: a wake costs as much as a small COPY.
+        if (orphan->Next == null)
+            _arena.WakeMovers();
     }
 
     /// <summary>A number that no root has had before; not to be foreseen.</summary>

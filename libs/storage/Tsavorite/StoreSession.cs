@@ -194,14 +194,12 @@ public sealed unsafe partial class StoreSession : IDisposable
         return sum;
     }
 
-    /// <summary>Live keys in the namespace at one moment: locks every partition, for microseconds.</summary>
+    /// <summary>Live keys in the namespace at one moment: looked at without a lock where nobody changes any, else under all of them, for microseconds.</summary>
     public long Count(uint ns)
     {
         bool held = _heldCount != 0;
         Garnet.Common.Faults.Check.That(!held || _core.IsMine, HeldRule);
-        _core.EnterAll();
-        long count = _store.Count(ns);
-        _core.ExitAll();
+        long count = KeyCount.Of(_core, ns, mayPeek: !held);
         SeeAny();
         return count;
     }

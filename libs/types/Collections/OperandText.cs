@@ -10,9 +10,9 @@ public static unsafe class OperandText
 {
     public static void Append(ref ByteQueue to, ReadOnlySpan<byte> bytes)
     {
-        byte* length = stackalloc byte[VarInt.BytesMax];
-        to.Append(length, (int)(VarInt.Write(length, (uint)bytes.Length) - length));
-        to.Append(bytes);
+        byte* start = to.Reserve(VarInt.BytesMax + bytes.Length), at = VarInt.Write(start, (uint)bytes.Length);
+        bytes.CopyTo(new Span<byte>(at, bytes.Length));
+        to.Commit((int)(at - start) + bytes.Length);
     }
 
     /// <summary>What was gathered; true until the queue changes.</summary>
@@ -26,9 +26,10 @@ public static unsafe class OperandText
     /// <summary>One byte string of two parts.</summary>
     public static void Append(ref ByteQueue to, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body)
     {
-        byte* length = stackalloc byte[VarInt.BytesMax];
-        to.Append(length, (int)(VarInt.Write(length, (uint)(head.Length + body.Length)) - length));
-        to.Append(head);
-        to.Append(body);
+        int bytes = checked(head.Length + body.Length);
+        byte* start = to.Reserve(VarInt.BytesMax + bytes), at = VarInt.Write(start, (uint)bytes);
+        head.CopyTo(new Span<byte>(at, bytes));
+        body.CopyTo(new Span<byte>(at + head.Length, body.Length));
+        to.Commit((int)(at - start) + bytes);
     }
 }

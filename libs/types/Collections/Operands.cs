@@ -13,6 +13,7 @@ public unsafe struct Operands
     private Arg* _args;
     private byte* _encoded;
     private byte* _end;
+    private bool _isCut;
 
     /// <summary>Number of byte strings.</summary>
     public int Count { get; private set; }
@@ -40,14 +41,22 @@ public unsafe struct Operands
     }
 
     /// <summary>Keeps the first ones only.</summary>
-    public void Truncate(int count) => Count = Math.Min(Count, count);
+    public void Truncate(int count)
+    {
+        if (count >= Count)
+            return;
+        Count = count;
+        _isCut = true;
+    }
 
     /// <summary>A reader that stands before the first.</summary>
     public readonly Reader Read() => new() { Arg = _args, At = _encoded, Left = Count };
 
-    /// <summary>Bytes of the log's form.</summary>
+    /// <summary>Bytes of the log's form at most: what came in it, and is whole, may have longer lengths than it needs.</summary>
     public readonly long EncodedBytes()
     {
+        if (_encoded != null && !_isCut)
+            return _end - _encoded;
         long bytes = 0;
         for (Reader reader = Read(); reader.Next();)
             bytes += VarInt.BytesOf((uint)reader.Length) + (long)reader.Length;

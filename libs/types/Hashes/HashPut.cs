@@ -27,6 +27,8 @@ public unsafe struct HashPut : IEdit
     public CollectionLimits Limits;
     /// <summary>The hash counts as large from now on, whatever is set; afterwards, whether it does.</summary>
     public bool Converted;
+    /// <summary>No field is there twice, as whoever took them from a collection knows. It is not logged: a log is not believed that.</summary>
+    public bool AreDistinct;
 
     /// <summary>Fields that were not there before.</summary>
     public int Added;
@@ -51,7 +53,9 @@ public unsafe struct HashPut : IEdit
             return false;
         if (Mode == PutMode.Always && ExpireAtMs == 0 && Members.TryCreatePacked(ref edit, MemberShape.Hash, Pairs, Limits))
             Applied = Added = Pairs.Count / 2;
-        bool isLarge = Applied == 0 && Members.TryBeginLarge(ref edit, MemberShape.Hash, Pairs, Limits);
+        var terms = new FillTerms(ExpireAtMs, AreDistinct);
+        if (Applied == 0 && Members.TryCreateLarge(ref edit, MemberShape.Hash, Pairs, Limits, terms, out Added))
+            Applied = Pairs.Count / 2;
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {
             edit.CleanBehind();
@@ -66,8 +70,6 @@ public unsafe struct HashPut : IEdit
             Added += due || result == PutResult.Added ? 1 : 0;
         }
 
-        if (isLarge)
-            Members.EndLarge(ref edit, EntryForm.Pair);
         Pairs.Truncate(Applied * 2);
         if (Applied == 0)
             return false;

@@ -14,6 +14,8 @@ public unsafe struct SetAdd : IEdit
     public long IntegersMax;
     /// <summary>OBJECT ENCODING calls the set a large one (hashtable) from now on.</summary>
     public bool Converted;
+    /// <summary>No member is there twice, as whoever took them from a collection knows. It is not logged: a log is not believed that.</summary>
+    public bool AreDistinct;
 
     /// <summary>Members that were not there before.</summary>
     public int Added;
@@ -35,8 +37,11 @@ public unsafe struct SetAdd : IEdit
         int done = 0;
         if (IntegerSet.TryCreate(ref edit, Keys, IntegersMax, out Added))
             done = Keys.Count;
-        bool hasText = !edit.Exists && HasText(), isLarge = hasText && Members.TryBeginLarge(ref edit, MemberShape.Set, Keys, Limits);
-        if (hasText && !isLarge && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
+        bool hasText = !edit.Exists && HasText();
+        var terms = new FillTerms(0, AreDistinct);
+        if (hasText && Members.TryCreateLarge(ref edit, MemberShape.Set, Keys, Limits, terms, out Added))
+            done = Keys.Count;
+        else if (hasText && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
             Added = done = Keys.Count;
         for (Operands.Reader reader = Keys.Read(); done < Keys.Count && reader.Next(); done++)
         {
@@ -47,8 +52,6 @@ public unsafe struct SetAdd : IEdit
             Added += result == PutResult.Added ? 1 : 0;
         }
 
-        if (isLarge)
-            Members.EndLarge(ref edit, EntryForm.Member);
         Keys.Truncate(done);
         bool changed = edit.Exists && SettleForm(ref edit);
         return Added > 0 || changed;

@@ -42,12 +42,16 @@ public static unsafe class SortedForm
         return put;
     }
 
-    /// <summary>The sorted set's part in <see cref="Members.TryBeginLarge"/>: its order has one page, empty until the first member comes.</summary>
-    public static bool TryBeginLarge(ref RecordEdit edit, int entries, long bytes, in CollectionLimits limits)
+    /// <summary>
+    /// Makes an empty sorted set in chunks for what would not fit packed, to be filled one by one; <see cref="MemberFill.End"/> follows. Its order has
+    /// one page, empty until the first member comes. False if that cannot be: nothing has changed then.
+    /// </summary>
+    public static bool TryBeginLarge(ref RecordEdit edit, in Operands pairs, in CollectionLimits limits)
     {
-        if (entries <= CollectionLimits.PackedEntriesMax && bytes <= limits.PackedBytesMax * PackedTimes)
+        bool isFew = pairs.Count / 2 <= CollectionLimits.PackedEntriesMax && pairs.EncodedBytes() <= limits.PackedBytesMax * PackedTimes;
+        if (edit.Exists || isFew)
             return false;
-        if (!ChunkedMembers.TryCreate(ref edit, RecordKind.SortedSet, PageDirectory.FirstRootBytes, entries, bytes))
+        if (!MemberFill.TryBegin(ref edit, MemberShape.SortedSet, PageDirectory.FirstRootBytes, pairs))
             return false;
         BeginOrder(ref edit, Sequence.SortedPageBytes, 0);
         return true;

@@ -44,7 +44,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         if (WrongKind || MetDue)
             return false;
         int done = 0;
-        bool isLarge = (Options & PutScore.IfPresent) == 0 && Members.TryBeginLarge(ref edit, MemberShape.SortedSet, Pairs, Limits);
+        bool isLarge = (Options & PutScore.IfPresent) == 0 && SortedForm.TryBeginLarge(ref edit, Pairs, Limits);
         for (Operands.Reader reader = Pairs.Read(); reader.Next(); done++)
         {
             NumberText.TryDouble(reader.Span, out double score);
@@ -55,7 +55,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         }
 
         if (isLarge)
-            Members.EndLarge(ref edit, EntryForm.Scored);
+            MemberFill.End(ref edit, EntryForm.Scored, Pairs.Count / 2);
         Pairs.Truncate(done * 2);
         if (edit.Exists && Converted)
             Root.Raise(ref edit, RootFlags.Converted);

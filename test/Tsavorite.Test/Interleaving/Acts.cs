@@ -25,6 +25,8 @@ internal static unsafe class Acts
         ["SwapUp"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Shared, Stage.Other),
         ["SwapDown"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Other, Stage.Shared),
         ["OpenStep"] = OpenStep,
+        ["Move"] = Move,
+        ["Count"] = static (stage, thread) => $"{stage.Session(thread).Count(stage.Namespace)}",
     };
 
     private static string Read(Stage stage, int thread)
@@ -107,6 +109,22 @@ internal static unsafe class Acts
         StoreSession session = stage.Session(thread);
         session.Lock([one, two]);
         return Change(session, one, two, thread);
+    }
+
+    // What lies in one partition goes to the other: neither more nor fewer keys.
+    private static string Move(Stage stage, int thread)
+    {
+        KeyRef from = stage.Key(Stage.Other, thread);
+        KeyRef to = stage.Key(Stage.Near(2), thread + 4);
+        StoreSession session = stage.Session(thread);
+        session.Lock([from, to]);
+        DeleteKey delete = default;
+        Outcome outcome = session.Modify(from, ref delete);
+        SlowPut put = new() { Letter = (byte)'m', Bytes = 24 };
+        if (outcome == Outcome.Done)
+            session.Modify(to, ref put);
+        session.Unlock();
+        return outcome.ToString();
     }
 
     // Comes to the partitions in an order that U6 forbids to others.

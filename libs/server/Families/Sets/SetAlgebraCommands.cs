@@ -90,6 +90,7 @@ internal static class SetAlgebraCommands
         if (members.Count == 0)
             return replacing.End(Outcome.Done);
         SetAdd add = SetCommands.Adding(ref call, members);
+        add.AreDistinct = true;
         return replacing.End(call.Session.Edit(in target, ref add));
     }
 }

@@ -25,6 +25,8 @@ internal enum YieldPoint
     Switched,
     /// <summary>A thread has said that its turn begins or ends.</summary>
     TurnSaid,
+    /// <summary>Between the counts of two partitions, looked at without a lock.</summary>
+    Peeked,
     /// <summary>Inside a test's own operation.</summary>
     Value,
 }

@@ -28,6 +28,7 @@ internal unsafe struct Partition
     [FieldOffset(24)] public uint SlabNodesMax;
     /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (store.U18).</summary>
     [FieldOffset(28)] public uint Snapshot;
+    [FieldOffset(32)] public int IndexSegments;
 
     [FieldOffset(64)] public int Lock;
     [FieldOffset(68)] public uint Draining;
@@ -43,7 +44,8 @@ internal unsafe struct Partition
     [FieldOffset(112)] public int Segments;
     [FieldOffset(116)] public uint SegmentsHead;
     [FieldOffset(120)] public uint ExtentsHead;
-    [FieldOffset(124)] public int IndexSegments;
+    /// <summary>Grows with every change of <see cref="Counts"/>, whatever it is of.</summary>
+    [FieldOffset(124)] public uint CountChanges;
 
     /// <summary>Active segment per class, 0 = none open.</summary>
     [FieldOffset(128)] public fixed uint Active[ClassesMax];

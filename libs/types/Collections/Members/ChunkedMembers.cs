@@ -41,65 +41,21 @@ public static unsafe class ChunkedMembers
         return new Page(at, bytes);
     }
 
-    /// <summary>
-    /// Makes a collection without entries, its root of that many bytes, in as many chunks as that many entries want, so that none has to
-    /// be split; <see cref="Fit"/> follows. False if there is no memory: nothing has changed.
-    /// </summary>
-    public static bool TryCreate(ref RecordEdit edit, RecordKind kind, int rootBytes, long entries, long bytes)
-    {
-        byte* empty = edit.Create(kind, rootBytes);
-        if (empty == null)
-        {
-            edit.OutOfMemory = false;
-            return false;
-        }
+    /// <summary>As many chunks as that many entries of so many bytes want.</summary>
+    public static uint ChunksFor(long bytes, int entries) =>
+        (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1));
 
-        new Span<byte>(empty, rootBytes).Clear();
-        *empty = (byte)RootFlags.Chunked;
-        edit.Close();
-        edit.TakeOwner();
-        uint chunks = (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1)), level = 1u << BitOperations.Log2(chunks), done = 0;
-        for (bool hasRoom = true; hasRoom && done < chunks; done += hasRoom ? 1u : 0)
-        {
-            // collections.L1: of those that are split, a share is half. An eighth less, as pages have an eighth free: what gets more than the mean grows once.
-            long shares = done < chunks - level || done >= level ? level * 2 : level;
-            int capacity = Page.CapacityFor((int)Math.Min(entries * 7 / 8 / shares + 1, int.MaxValue / 8), bytes * 7 / 8 / shares);
-            byte* at = edit.WriteChunk(done, capacity);
-            hasRoom = at != null;
-            if (hasRoom)
-                Page.Clear(at, capacity);
-        }
-
-        byte* root = done == chunks ? edit.Write(rootBytes, force: true) : null;
-        if (root == null)
-        {
-            while (done > 0)
-                edit.RemoveChunk(--done);
-            edit.DropOwner();
-            edit.Remove();
-            edit.OutOfMemory = false;
-            return false;
-        }
-
-        Root.SetChunks(root, chunks);
-        edit.Close();
-        return true;
-    }
-
-    /// <summary>Merges chunks until there are no more than the entries want; the record goes if there are none.</summary>
+    /// <summary>Merges chunks until there are no more than the entries want, and writes those anew that have more room than they use.</summary>
     public static void Fit(ref RecordEdit edit, EntryForm form)
     {
-        if (Root.ChunkedCount(edit.Value) == 0)
-        {
-            edit.Remove();
-            return;
-        }
-
         for (uint chunks = Root.Chunks(edit.Value), before = chunks + 1; IsSparse(edit.Value) && chunks < before; chunks = Root.Chunks(edit.Value))
         {
             before = chunks;
             Merge(ref edit, form, chunks - 1);
         }
+
+        for (uint number = 0; number < Root.Chunks(edit.Value); number++)
+            ShrinkIfWide(ref edit, number, form, Open(ref edit, number));
     }
 
     /// <summary>Moves packed entries to a first chunk, with room for so many bytes more.</summary>
@@ -215,8 +171,7 @@ public static unsafe class ChunkedMembers
 
         page.Remove(slot, entry.Bytes);
         Settle(ref edit, count, bytes, converts: false);
-        if (page.LiveBytes < page.Bytes / 2 && page.Bytes > ChunkBytes / 2)
-            Shrink(ref edit, number, form, page);
+        ShrinkIfWide(ref edit, number, form, page);
         if (IsSparse(edit.Value))
             Merge(ref edit, form, Root.Chunks(edit.Value) - 1);
         return true;
@@ -304,8 +259,10 @@ public static unsafe class ChunkedMembers
         return true;
     }
 
-    private static void Shrink(ref RecordEdit edit, uint number, EntryForm form, Page page)
+    private static void ShrinkIfWide(ref RecordEdit edit, uint number, EntryForm form, Page page)
     {
+        if (page.LiveBytes >= page.Bytes / 2 || page.Bytes <= ChunkBytes / 2)
+            return;
         int capacity = Page.CapacityFor(page.Count, page.LiveBytes);
         byte* fresh = edit.BeginReplace(number, capacity, out _);
         if (fresh == null)
@@ -320,7 +277,8 @@ public static unsafe class ChunkedMembers
         edit.EndReplace();
     }
 
-    private static void Settle(ref RecordEdit edit, long count, long bytes, bool converts)
+    /// <summary>Notes what is in all chunks together.</summary>
+    public static void Settle(ref RecordEdit edit, long count, long bytes, bool converts)
     {
         byte* value = edit.Write(edit.ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");

@@ -8,7 +8,7 @@ namespace Garnet.Types.Collections;
 /// <summary>
 /// Unions, intersections and differences of sets and of sorted sets, among which a set's members count as scored 1. The caller has locked
 /// all keys, so that it is one moment and nothing moves. A union goes through every key and gathers in a <see cref="MemberTable"/>; the
-/// others go through one key and send its members, some dozens at a time, through each of the other keys.
+/// others go through one key and send its members, some hundreds at a time, through each of the other keys.
 /// </summary>
 public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> keys, SetOperation operation) : IDisposable
 {
@@ -123,7 +123,7 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
     /// <summary>Members of one key on their way through the others.</summary>
     private struct Candidates
     {
-        public const int Max = 64, DigitsBytes = 40;
+        public const int Max = 256, DigitsBytes = 40;
         public int Count;
         public fixed ulong Members[Max];
         public fixed int Lengths[Max];
@@ -147,6 +147,7 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
         public ByteQueue Found;
         public long Count;
 
+        [SkipLocalsInit] // SINTER of three members: the candidates' 17 KB would be cleared each time
         public void Look(ref RecordEdit record)
         {
             EntryForm form = FormOf(ref record);

@@ -14,8 +14,6 @@ namespace Garnet.Types.Collections;
 public static unsafe class Members
 {
     private const int EntryBytesSlack = 1024;
-    // Of larger ones so few share a chunk that their numbers are far from the mean, and chunks made for the mean would stay half empty.
-    private const int LargeEntryBytesMax = 64;
 
     /// <summary>Finds the entry of a key.</summary>
     public static bool Find(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes, out Entry entry)
@@ -81,25 +79,14 @@ public static unsafe class Members
             && TryPack(ref edit, shape, operands, limits, step);
     }
 
-    /// <summary>
-    /// Makes an empty collection in chunks for what would not fit packed, to be filled one by one; <see cref="EndLarge"/> follows. False
-    /// if that cannot be: nothing has changed then.
-    /// </summary>
-    public static bool TryBeginLarge(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits)
+    /// <summary>Puts in what would not fit packed and can be the whole collection at once, in chunks; false if that cannot be: nothing has changed then.</summary>
+    public static bool TryCreateLarge(
+        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, in FillTerms terms, out int added)
     {
-        int entries = shape.Form == EntryForm.Member ? operands.Count : operands.Count / 2;
-        if (edit.Exists || entries < 2)
-            return false;
-        long bytes = operands.EncodedBytes();
-        if (bytes / entries > LargeEntryBytesMax)
-            return false;
-        return shape.Form == EntryForm.Scored
-            ? SortedForm.TryBeginLarge(ref edit, entries, bytes, limits)
-            : bytes > limits.PackedBytesMax && ChunkedMembers.TryCreate(ref edit, shape.Kind, Root.ChunkedBytes, entries, bytes);
+        added = 0;
+        return !edit.Exists && MemberFill.CountOf(operands, shape.Form) >= 2 && operands.EncodedBytes() > limits.PackedBytesMax
+            && MemberFill.TryCreate(ref edit, shape, operands, limits, terms, out added);
     }
-
-    /// <summary>collections.M1, and no more chunks than wanted: operands may name a key many times.</summary>
-    public static void EndLarge(ref RecordEdit edit, EntryForm form) => ChunkedMembers.Fit(ref edit, form);
 
     // A method of its own: what it has on the stack is cleared whenever it is entered.
     private static bool TryPack(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, int step)
