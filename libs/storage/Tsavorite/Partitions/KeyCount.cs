@@ -26,7 +26,7 @@ internal static unsafe class KeyCount
         for (int i = 0; i < count; i++)
         {
             busy |= Volatile.Read(ref partitions[i].Lock);
-            before += partitions[i].CountChanges;
+            before += Volatile.Read(ref partitions[i].CountChanges);
             uint known = Volatile.Read(ref partitions[i].CountsMax); // its array stands before it
             keys += ns < known ? partitions[i].Counts[ns].Keys : 0;
             StoreTestHooks.Yield(YieldPoint.Peeked);
