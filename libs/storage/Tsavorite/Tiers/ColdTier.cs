@@ -64,8 +64,8 @@ internal sealed class ColdTier : IDisposable
     /// </summary>
     public int ReserveOf(ColdSegments part) => Names is null ? ReserveMin : Math.Max(ReserveMin, part.Total / ReservePart);
 
-    /// <summary>True if more of the part is free than is kept so, or will be once those who have read there are through.</summary>
-    public bool HasRoom(ColdSegments part) => part.Free > RoomOf(part) || part.Free + part.Lingering > RoomOf(part);
+    /// <summary>True if more of the part is free than is kept so.</summary>
+    public bool HasRoom(ColdSegments part) => part.Free > RoomOf(part);
 
     /// <summary>
     /// store.C6 True if more of the part will be free than is kept so, though nothing else moves. Where snapshots name segments twice as much: they come for that much,
