@@ -52,7 +52,10 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// <summary>What the running command has changed, while somebody wants to know.</summary>
     internal List<KeyNote> Notes { get; } = [];
 
-    /// <summary>What the running command tells of its changes, one by one, where that is not always the same (its spec says it else).</summary>
+    /// <summary>
+    /// The keyspace event of each change of the running command, in the order of the changes; null = no event. Only commands whose event
+    /// depends on what they have done fill it: the others have one event, in their spec.
+    /// </summary>
     internal List<KeyEvent?> Told { get; } = [];
 
     /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>

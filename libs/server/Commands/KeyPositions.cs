@@ -2,7 +2,9 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// Which arguments of a call are keys: the one place that reads a command's <see cref="KeySpec"/>. In the order Redis names them: a
-/// counted command's destination, the keys, the destination that an option names. Allocates nothing.
+/// counted command's destination, the keys, the destination that an option names. Allocates nothing. Only the first key of a fixed place is
+/// known without it: <see cref="CommandEntry.FirstKey"/>, which <see cref="CommandTable"/> takes from the same spec, for what each command
+/// pays (prefetch, the hash of a key that a script names).
 /// </summary>
 internal readonly struct KeyPositions
 {

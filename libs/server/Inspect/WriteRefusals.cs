@@ -1,4 +1,3 @@
-using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
@@ -79,7 +78,7 @@ internal sealed class WriteRefusals : IDisposable
         Note(cause);
         return cause switch
         {
-            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + _keeper?.Trouble),
+            RefusalCause.Log => FaultText.LogTrouble(_keeper?.Trouble),
             RefusalCause.Memory => Full,
             _ => Lonely,
         };

@@ -13,9 +13,10 @@ namespace Garnet.Server.Transactions;
 ///
 /// transactions.X1  A key is watched under its partition's lock, under which it is also looked whether it is there and whether the database still
 ///     stands for the namespace; who watches listens before (rule store.N1): no change is missed.
-/// transactions.X2  Keys are told apart by database, not by namespace: who empties or swaps databases holds all locks and touches here
-///     what was in them before it happens.
-/// transactions.X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
+/// transactions.X2  A watch names its key by the number of the database, not by the namespace, which FLUSHDB and SWAPDB exchange. These hold
+///     all locks, and mark the watches of every key that the databases held as changed before they exchange anything.
+/// transactions.X3  The removal of a record that had expired before it was watched is no change of its key: the key did not exist when it was
+///     watched, and does not now.
 /// </summary>
 internal sealed class WatchTable(ServerCore server, Listeners watchers)
 {

@@ -100,7 +100,8 @@ internal readonly struct WatchKeys : ICommand
         watched.Add(watch);
     }
 
-    // transactions.X1: on a replica databases change places whatever its reactors do.
+    // transactions.X1: a replica applies its primary's SWAPDB beside its reactors, perhaps between the look-up of the namespace and the lock:
+    // once it is locked, whether the database still has that namespace is looked at again.
     private static KeyRef LockAt(ref Call call, int index)
     {
         while (true)

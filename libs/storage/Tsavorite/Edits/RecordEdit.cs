@@ -32,8 +32,9 @@ public unsafe ref struct RecordEdit
     private byte* _record;
     private uint _structure;
     private ulong _replacingWord;
-    // Chunks that were found, each by its number's low bits, and which of these are true: what is changed was looked at just before, and
-    // elements go from one to another (CollectionCost). What was sought last lies at an index, whether it was found or not.
+    // A small cache of where chunks lie, indexed by a hash of their numbers: an edit looks a chunk up before it changes it, and moves elements
+    // between a few of them, so that most look-ups repeat (CollectionCost counts them). A bit of _known says that the place of that index is
+    // valid; _at is the index of the last look-up, whose place is filled in whether the chunk was found or not.
     private ChunkPlaces _places;
     private uint _at;
     private uint _known;

@@ -6,16 +6,20 @@ using Tsavorite;
 namespace Garnet.Types.Collections;
 
 /// <summary>
-/// Unions, intersections and differences of sets and of sorted sets, among which a set's members count as scored 1. The caller has locked
-/// all keys, so that it is one moment and nothing moves. A union goes through every key and gathers in a <see cref="MemberTable"/>; the
-/// others go through one key and send its members, some dozens at a time, through each of the other keys.
+/// Unions, intersections and differences of sets and of sorted sets; a set among sorted sets counts as one whose scores are all 1. The caller
+/// holds the locks of all keys until it is done: the keys are seen as they were at one moment, and pointers to members stay valid. A union
+/// reads every key and gathers the members in a <see cref="MemberTable"/>; an intersection or a difference reads one key, and looks its
+/// members up in each of the others, some dozens at a time.
 /// </summary>
 public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> keys, SetOperation operation) : IDisposable
 {
     private readonly ReadOnlySpan<KeyRef> _keys = keys;
     private ByteQueue _found;
 
-    /// <summary>For sorted sets: what becomes of the scores; the members have 8 bytes of score before them then. Null for sets, which alone are allowed then.</summary>
+    /// <summary>
+    /// How the scores of a member are combined; every member found has its score in the 8 bytes before it. Null: members without scores, and
+    /// a key that holds a sorted set is of the wrong kind.
+    /// </summary>
     public ScoreRule? Scores;
     /// <summary>Most members looked for, 0 = all.</summary>
     public long Limit;

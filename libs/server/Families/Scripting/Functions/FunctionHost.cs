@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Lua;
 using Garnet.Lua.Dialect;
 using Garnet.Server.Clients;
@@ -96,7 +97,7 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         if (sources is null)
             return call.FailText(error);
         if (outcome == Outcome.OutOfMemory)
-            return call.FailBytes("OOM command not allowed when used memory > 'maxmemory': all libraries are one value, which is in memory twice while it changes"u8);
+            return call.Fail(Fault.NoRoomForLibraries);
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 
