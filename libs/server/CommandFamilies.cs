@@ -77,6 +77,9 @@ internal static class CommandFamilies
         table.Add<Info>();
     }
 
+    /// <summary>Those that have a state on each reactor.</summary>
+    internal static IWorkerFamilies OnWorkers { get; } = new WorkerFamilies();
+
     /// <summary>The operations of all families, for whoever replays a log.</summary>
     internal static ReplayTable Replay()
     {

@@ -37,7 +37,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _ready = worker.Ready;
         _replies = replies;
         _held = replies.Held;
-        _batch = new FrameBatch(worker);
+        _batch = new FrameBatch(worker.Store, worker.Server.Commands);
         _entries = _batch.Entries;
         _args = _batch.Args;
         _frames = _batch.Frames;

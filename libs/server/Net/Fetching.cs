@@ -1,6 +1,6 @@
+using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Tiering;
 using Garnet.Server.Tiering;
 using Tsavorite;
 

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;
@@ -18,7 +19,7 @@ namespace Garnet.Server.Transactions;
 /// transactions.X3  The removal of a record that had expired before it was watched is no change of its key: the key did not exist when it was
 ///     watched, and does not now.
 /// </summary>
-internal sealed class WatchTable(ServerCore server, Listeners watchers)
+internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
 {
     private readonly KeyChains<Watch> _watches = new();
     private long _keys;
@@ -93,11 +94,11 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>A key has changed; under its partition's lock.</summary>
     internal unsafe void OnChange(in KeyRef key, KeyChange change)
     {
-        ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
+        ulong hash = store.HashBytes(key.Bytes, key.Length);
         KeyShard<Watch> shard = _watches.Of(hash);
         if (shard.Count == 0)
             return;
-        int database = server.Store.DatabaseOf(key.Namespace);
+        int database = store.DatabaseOf(key.Namespace);
         lock (shard.Gate)
         {
             for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
@@ -115,7 +116,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>Two databases are about to change places (transactions.X2).</summary>
     internal void OnSwap(int first, int second)
     {
-        long nowMs = server.Clock.UnixMs;
+        long nowMs = clock.UnixMs;
         TouchWhere(watch => (watch.Database == first && (watch.Existed || MayBeIn(second, watch, nowMs)))
             || (watch.Database == second && (watch.Existed || MayBeIn(first, watch, nowMs))));
     }
@@ -139,7 +140,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     private unsafe bool IsIn(int database, Watch watch, long nowMs)
     {
         fixed (byte* bytes = watch.Bytes)
-            return server.Store.IsLive(server.Store.KeyFromHash(bytes, watch.Key.Length, server.Store.Namespaces.Id(database), watch.Hash), nowMs);
+            return store.IsLive(store.KeyFromHash(bytes, watch.Key.Length, store.Namespaces.Id(database), watch.Hash), nowMs);
     }
 
     private void TouchWhere(Predicate<Watch> holds)
