@@ -124,7 +124,7 @@ internal sealed class BadInputTests
             other.Call("PING");
             passed.Add(Volatile.Read(ref came) - before);
         }
-        flood.Wait();
+        flood.Await();
         passed.Sort();
         int late = passed[passed.Count * 99 / 100];
         TestContext.Out.WriteLine($"{passed.Count} PINGs beside a flood of {Flood} connections: {late} of these came during 99 % of them at most, {passed[^1]} during the longest");
