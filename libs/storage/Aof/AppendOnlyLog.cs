@@ -145,12 +145,14 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();
         _state = new LogState(sublogs, start.LastBatch);
-        if (Lost is not null) _state.Fail(Lost);
+        if (Lost is not null)
+            _state.Fail(Lost);
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
         _sealer = new GroupCommitter(_settings, _clock, _store, _lanes, _pool, _state);
         // A file without a batch is made anew, and in between it is not there.
-        if (Enumerable.Range(0, sublogs).Any(i => _segments.Has(i, start.LastBatch + 1))) Names?.Invoke(0, new NamedLog[sublogs]);
+        if (Enumerable.Range(0, sublogs).Any(i => _segments.Has(i, start.LastBatch + 1)))
+            Names?.Invoke(0, new NamedLog[sublogs]);
         _sublogs = OpenSublogs(sublogs, start);
         _sealer.Attach(_sublogs);
     }
@@ -161,8 +163,10 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// <summary>One of them does what there is to do.</summary>
     public void Turn(int turner)
     {
-        if (turner > 0) _sublogs[turner - 1].Turn();
-        else if (!_follows) _sealer.Turn();
+        if (turner > 0)
+            _sublogs[turner - 1].Turn();
+        else if (!_follows)
+            _sealer.Turn();
     }
 
     internal GroupCommitter GroupCommitter => _sealer;
@@ -203,7 +207,8 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// <summary>To be called at the end of a round that wrote something; a fence and a read while the group committer is at work.</summary>
     public void Nudge()
     {
-        if (!_follows) _sealer.Nudge();
+        if (!_follows)
+            _sealer.Nudge();
     }
 
     /// <summary>
@@ -213,7 +218,8 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// </summary>
     public bool TryWrite()
     {
-        if (_settings.Sync == SyncPolicy.Always || !_sealer.TryTurn(wakes: false)) return false;
+        if (_settings.Sync == SyncPolicy.Always || !_sealer.TryTurn(wakes: false))
+            return false;
         bool all = true;
         foreach (Sublog sublog in _sublogs) all &= sublog.TryWrite();
         return all;
@@ -224,7 +230,8 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// </summary>
     public void Demand(ulong batch)
     {
-        if (!_follows && !TryWrite()) _sealer.Demand(batch);
+        if (!_follows && !TryWrite())
+            _sealer.Demand(batch);
     }
 
     /// <summary>Somebody waits until the batch is durable, and asks for the sync where the policy has none that comes by itself.</summary>
@@ -251,7 +258,8 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// <summary>Figures of the moment.</summary>
     public AofFigures Figures()
     {
-        if (_sublogs.Length == 0) return new AofFigures();
+        if (_sublogs.Length == 0)
+            return new AofFigures();
         (int segments, long segmentBytes, ulong firstBatch) = _segments.Figures(_sublogs.Length);
         return new AofFigures
         {
@@ -276,9 +284,11 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// </summary>
     public void Stop()
     {
-        if (_stopped || _sublogs.Length == 0) return;
+        if (_stopped || _sublogs.Length == 0)
+            return;
         Volatile.Write(ref _stopped, true);
-        if (!_follows) _sealer.Stop();
+        if (!_follows)
+            _sealer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
         if (!_follows && Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) && _sealer.Prove())
         {

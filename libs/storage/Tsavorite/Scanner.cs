@@ -37,7 +37,8 @@ internal static unsafe class Scanner
         // Work is bounded by buckets, not results; the floor keeps a nearly empty database from taking thousands of calls.
         long limit = BucketsMin + (10L * Math.Max(count, 1)), buckets = limit;
         int partitions = core.Shape->PartitionCount;
-        if ((long)(cursor >> 40) >= partitions) return 0;
+        if ((long)(cursor >> 40) >= partitions)
+            return 0;
         while (shown < count && buckets-- > 0)
         {
             terms.Cold?.Trim();
@@ -59,7 +60,8 @@ internal static unsafe class Scanner
                 hasMoved |= buckets < limit - 1;
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
-            if (!held) Partition.Enter(partition);
+            if (!held)
+                Partition.Enter(partition);
             try
             {
                 cursor = IsEmpty(partition, terms.Namespace)
@@ -72,9 +74,11 @@ internal static unsafe class Scanner
             }
             finally
             {
-                if (!held) Partition.Exit(partition); // a visitor that gathers too much leaves by an exception
+                if (!held)
+                    Partition.Exit(partition); // a visitor that gathers too much leaves by an exception
             }
-            if ((int)(cursor >> 40) == partitions) return 0;
+            if ((int)(cursor >> 40) == partitions)
+                return 0;
         }
         return cursor;
     }
@@ -102,16 +106,20 @@ internal static unsafe class Scanner
         for (uint i = 0; i < partitions && !terms.Lacks; i++)
         {
             Partition* partition = core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
-            if (IsEmpty(partition, terms.Namespace)) continue;
+            if (IsEmpty(partition, terms.Namespace))
+                continue;
             bool held = terms.Held.Contains(partition->Number);
-            if (!held) Partition.Enter(partition);
+            if (!held)
+                Partition.Enter(partition);
             try
             {
-                if (RandomIn(core, partition, terms, ref random, ref read)) return true;
+                if (RandomIn(core, partition, terms, ref random, ref read))
+                    return true;
             }
             finally
             {
-                if (!held) Partition.Exit(partition);
+                if (!held)
+                    Partition.Exit(partition);
             }
         }
         return false;
@@ -139,14 +147,16 @@ internal static unsafe class Scanner
         uint span = 1u << (PrefixBits - depth);
         prefix &= ~(span - 1);
         bool merged = depth < depthThen && !StoreTestHooks.Has(PlantedFault.LoseCursorOnMerge);
-        if (merged || bucket >= core.Shape->BucketsPerSegment) bucket = 0;
+        if (merged || bucket >= core.Shape->BucketsPerSegment)
+            bucket = 0;
         byte* address = core.Index.BucketAt(number, bucket);
         if (terms.Cold is { } cold && LacksAny(core, partition, terms, number, bucket, cold))
             return (ulong)partition->Number << 40 | (ulong)prefix << 18 | (ulong)depth << 13 | (uint)bucket;
         if (!terms.Skips && terms.Pass is null && terms.Cold is { } read)
             ExpectReadable(core, partition, terms, address, read);
         for (SlotWalk walk = new(partition, address); walk.Next();)
-            if (Show(core, walk.Slot, terms, ref visitor)) shown++;
+            if (Show(core, walk.Slot, terms, ref visitor))
+                shown++;
         if (++bucket < core.Shape->BucketsPerSegment)
             return (ulong)partition->Number << 40 | (ulong)prefix << 18 | (ulong)depth << 13 | (uint)bucket;
         ulong next = (ulong)prefix + span;
@@ -160,7 +170,8 @@ internal static unsafe class Scanner
         for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
         {
             reads += Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold);
-            if (next == bucket && reads == 0) return false;
+            if (next == bucket && reads == 0)
+                return false;
         }
         return true;
     }
@@ -172,9 +183,12 @@ internal static unsafe class Scanner
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             ulong word = *walk.Slot;
-            if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word)) continue;
-            if (cold.IsUnreadable(word)) continue;
-            if (cold.Record(word) == null) lacking++;
+            if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word))
+                continue;
+            if (cold.IsUnreadable(word))
+                continue;
+            if (cold.Record(word) == null)
+                lacking++;
         }
         return lacking;
     }
@@ -211,7 +225,8 @@ internal static unsafe class Scanner
     private static bool Show<T>(StoreCore core, ulong* slot, in ScanTerms terms, ref T visitor) where T : struct, IRead
     {
         ulong word = *slot;
-        if (word == 0 || (word & IndexWord.InternalBit) != 0) return false;
+        if (word == 0 || (word & IndexWord.InternalBit) != 0)
+            return false;
         bool isCold = IndexWord.IsCold(word);
         if (isCold && !terms.Wants(core.Tier!, word))
             return false;
@@ -219,9 +234,11 @@ internal static unsafe class Scanner
         byte* record = isCold ? ReadCold(core, word, terms) : core.RecordAt(word, null);
         if (record == null)
             return false;
-        if (Record.Namespace(record) != terms.Namespace) return false;
+        if (Record.Namespace(record) != terms.Namespace)
+            return false;
         RecordView view = Record.View(record, word);
-        if (view.ExpireAtMs != 0 && view.ExpireAtMs <= terms.NowMs) return false;
+        if (view.ExpireAtMs != 0 && view.ExpireAtMs <= terms.NowMs)
+            return false;
         visitor.Look(view);
         return true;
     }
@@ -259,7 +276,8 @@ internal static unsafe class Scanner
         ulong* chosen = null;
         ulong seen = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if (Show(core, walk.Slot, terms, ref nothing) && Draw(ref random, ++seen) == 0) chosen = walk.Slot;
+            if (Show(core, walk.Slot, terms, ref nothing) && Draw(ref random, ++seen) == 0)
+                chosen = walk.Slot;
         return chosen;
     }
 

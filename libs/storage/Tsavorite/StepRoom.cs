@@ -37,7 +37,8 @@ public sealed unsafe class StepRoom
     /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
     public void Announce(long bytes)
     {
-        if (_core.Logging && _session.HoldsAny) _budget.Ask(_held.First, bytes);
+        if (_core.Logging && _session.HoldsAny)
+            _budget.Ask(_held.First, bytes);
     }
 
     /// <summary>
@@ -136,7 +137,8 @@ public sealed unsafe class StepRoom
     /// </summary>
     public bool TryAssure()
     {
-        if (IsAssured) return false;
+        if (IsAssured)
+            return false;
         _held.SetClaim(Claim.Assured);
         return true;
     }

@@ -53,7 +53,8 @@ public sealed unsafe class Store : IDisposable
     public Store(StoreSettings settings)
     {
         Settings = settings;
-        if (settings.Tier is not null) _wakeTiers = new AutoResetEvent(false);
+        if (settings.Tier is not null)
+            _wakeTiers = new AutoResetEvent(false);
         Arena = new Arena(settings, _wake, _wakeTiers);
         Core = new StoreCore(settings, Arena);
         _shape = Core.Shape;
@@ -66,7 +67,8 @@ public sealed unsafe class Store : IDisposable
             Tiers = Movers.Tiers = new TierMovers(Core, tier, Movers, Movers.Cleaner, _wakeTiers!);
             _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
         }
-        if (!settings.BackgroundMovers) return;
+        if (!settings.BackgroundMovers)
+            return;
         Movers.Start();
         Tiers?.Start();
     }
@@ -110,7 +112,8 @@ public sealed unsafe class Store : IDisposable
     public nint PrefetchBucket(in KeyRef key)
     {
         byte* bucket = Shape.BucketOf(_shape, Shape.PartitionOf(_shape, key.Hash), key.Hash);
-        if (Sse.IsSupported) Sse.Prefetch0(bucket);
+        if (Sse.IsSupported)
+            Sse.Prefetch0(bucket);
         return (nint)bucket;
     }
 
@@ -121,7 +124,8 @@ public sealed unsafe class Store : IDisposable
     /// <summary>The same with the bucket that the first pass returned.</summary>
     public void PrefetchRecord(in KeyRef key, nint bucketAt)
     {
-        if (!Sse.IsSupported) return;
+        if (!Sse.IsSupported)
+            return;
         byte* bucket = (byte*)bucketAt;
         for (uint matches = Bucket.Matches(bucket, Shape.TagOf(_shape, key.Hash)); matches != 0; matches &= matches - 1)
         {
@@ -130,7 +134,8 @@ public sealed unsafe class Store : IDisposable
             Sse.Prefetch0(record + 64);
         }
         uint node = Bucket.Overflow(bucket);
-        if (node != 0) Sse.Prefetch0(Bucket.Node(Shape.PartitionOf(_shape, key.Hash), node));
+        if (node != 0)
+            Sse.Prefetch0(Bucket.Node(Shape.PartitionOf(_shape, key.Hash), node));
     }
 
     /// <summary>
@@ -246,7 +251,8 @@ public sealed unsafe class Store : IDisposable
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         ulong* slot = Bucket.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key);
-        if (slot == null && _cold == null) return false;
+        if (slot == null && _cold == null)
+            return false;
         return slot != null ? Record.IsLive(_shape->Base + IndexWord.Offset(*slot), nowMs) : IsLiveCold(partition, key, nowMs);
     }
 
@@ -385,7 +391,8 @@ public sealed unsafe class Store : IDisposable
         for (int i = 0; i < _shape->PartitionCount; i++)
         {
             Partition* partition = _shape->Partitions + i;
-            if (ns >= Volatile.Read(ref partition->CountsMax)) continue;
+            if (ns >= Volatile.Read(ref partition->CountsMax))
+                continue;
             NamespaceCount count = partition->Counts[ns];
             sum += expiring ? count.Expiring : count.Keys;
         }

@@ -10,7 +10,6 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class StoreCore : IDisposable
 {
-    private const uint CountsAtFirst = 16;
     private readonly Arena _arena;
     private readonly List<nint> _oldCounts = [];
 
@@ -31,12 +30,11 @@ internal sealed unsafe class StoreCore : IDisposable
     public int[] Databases = [];
     private readonly Lock _hookGate = new(); // of the two hooks: what both come to is worked out with neither changing
     private volatile IKeyObserver? _observer;
-    private bool _logging;
     // The thread that holds every partition's lock, 0 for none; changed by it only.
     private int _owner;
     private int _many; // taken by who has all partitions, or takes them as they come
     private HeldPartitions? _step; // that of the owner
-    private bool _ordered;
+    private bool _logging, _ordered;
     private ulong _owners = (ulong)Random.Shared.NextInt64() * 2;
 
     public StoreCore(StoreSettings settings, Arena arena)
@@ -64,7 +62,8 @@ internal sealed unsafe class StoreCore : IDisposable
         }
 
         arena.Take(Tier?.Segments.TableBytes ?? 0, Claim.Forced);
-        if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
+        if (settings.TellsBatches)
+            Sketch = new ChangeSketch(Shape->PartitionCount);
         arena.Take(Sketch?.Bytes ?? 0, Claim.Forced);
         OpenPartitions(arena);
     }
@@ -113,7 +112,8 @@ internal sealed unsafe class StoreCore : IDisposable
         byte* key = Record.Key(record);
         int length = Record.KeyBytes(record);
         uint ns = Record.Namespace(record);
-        if (ChunkKey.Is(record)) return ChunkKey.Of(this, key, length, ns);
+        if (ChunkKey.Is(record))
+            return ChunkKey.Of(this, key, length, ns);
         return new KeyRef(key, length, ns, KeyHash.Mix(HashOf(key, length), ns));
     }
 
@@ -135,7 +135,8 @@ internal sealed unsafe class StoreCore : IDisposable
             return;
         }
         count->Keys += by;
-        if ((word & IndexWord.TtlBit) != 0) count->Expiring += by;
+        if ((word & IndexWord.TtlBit) != 0)
+            count->Expiring += by;
     }
 
     /// <summary>
@@ -144,7 +145,8 @@ internal sealed unsafe class StoreCore : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void SaveFirst(Partition* partition, byte* bucket)
     {
-        if (IsUnsaved(partition, bucket)) Snapshots.Running!.Save(partition, bucket);
+        if (IsUnsaved(partition, bucket))
+            Snapshots.Running!.Save(partition, bucket);
     }
 
     /// <summary>The same before a change of a record that stays where it is.</summary>
@@ -167,7 +169,8 @@ internal sealed unsafe class StoreCore : IDisposable
         SaveFirst(partition, bucket);
         uint ns = Record.Namespace(record);
         // What lies in a namespace given up is removed record by record.
-        if (Record.Owner(record) != 0 && CountOf(partition, ns)->Retired == 0) Adopt(partition, Orphan.Of(record), true);
+        if (Record.Owner(record) != 0 && CountOf(partition, ns)->Retired == 0)
+            Adopt(partition, Orphan.Of(record), true);
         Count(partition, ns, word, -1);
         Bucket.BeginWrite(bucket);
         Index.Remove(partition, bucket, slot);
@@ -185,12 +188,14 @@ internal sealed unsafe class StoreCore : IDisposable
         int bytes = Record.Round(length);
         NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(image) };
         byte* record = Records.Append(partition, bytes, next, nowMs, force: true);
-        if (record == null) return null;
+        if (record == null)
+            return null;
         Buffer.MemoryCopy(image, record, bytes, bytes);
         *(uint*)record = 0;
         ulong offset = (ulong)(record - Shape->Base), old = *slot;
         bool isExtent = offset >= (ulong)_arena.ExtentsStart;
-        if (isExtent) record[5] |= Record.ExtentFlag;
+        if (isExtent)
+            record[5] |= Record.ExtentFlag;
         Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | (isExtent ? IndexWord.Extent : IndexWord.Dram) | offset >> 3);
         Bucket.EndWrite(bucket);
@@ -206,7 +211,8 @@ internal sealed unsafe class StoreCore : IDisposable
         ulong word = *slot;
         if (Tier!.Gate.Admits(word, _arena, ColdRecord.BytesOf(image), isHeld: false))
             return true;
-        if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
+        if (IndexWord.Frequency(word) < 3)
+            Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
         return false;
     }
 
@@ -221,9 +227,11 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>The record that a word names, in memory or fetched, which may take a read; the partition is locked, the caller no reactor.</summary>
     public byte* RecordAt(ulong word, ColdReads? cold)
     {
-        if (!IndexWord.IsCold(word)) return Shape->Base + IndexWord.Offset(word);
+        if (!IndexWord.IsCold(word))
+            return Shape->Base + IndexWord.Offset(word);
         byte* record = cold!.Record(word);
-        if (record == null) cold.Fetch(mayThrow: false);
+        if (record == null)
+            cold.Fetch(mayThrow: false);
         return record != null ? record : cold.Record(word);
     }
 
@@ -232,7 +240,8 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         Announce(partition, key, change);
         bool hasChunks = Record.Owner(image) != 0 && CountOf(partition, key.Namespace)->Retired == 0;
-        if (hasChunks) Adopt(partition, Orphan.Of(image), true);
+        if (hasChunks)
+            Adopt(partition, Orphan.Of(image), true);
         RemoveCold(partition, bucket, slot, key.Namespace);
     }
 
@@ -282,11 +291,14 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (Hooked)
         {
-            if (_logging && !StoreTestHooks.Has(PlantedFault.SkipLogOfExpiry)) LogDeletion(partition, key);
+            if (_logging && !StoreTestHooks.Has(PlantedFault.SkipLogOfExpiry))
+                LogDeletion(partition, key);
             Observer?.OnChange(key, change);
         }
-        if (change == KeyChange.Expired) partition->ExpiredKeys++;
-        else if (change == KeyChange.Evicted) partition->EvictedKeys++;
+        if (change == KeyChange.Expired)
+            partition->ExpiredKeys++;
+        else if (change == KeyChange.Evicted)
+            partition->EvictedKeys++;
     }
 
     /// <summary>Writes header, fields and key of a fresh record; returns the word that will name it.</summary>
@@ -294,7 +306,8 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         ulong offset = (ulong)(record - Shape->Base);
         bool isExtent = offset >= (ulong)_arena.ExtentsStart;
-        if (isExtent) flags |= Record.ExtentFlag;
+        if (isExtent)
+            flags |= Record.ExtentFlag;
         Record.WriteHeader(record, flags, key, next, slackUnits);
         new ReadOnlySpan<byte>(key.Bytes, key.Length).CopyTo(new Span<byte>(Record.Key(record), key.Length));
         return IndexWord.Make(Tsavorite.Shape.TagOf(Shape, key.Hash), offset, isExtent ? IndexWord.Extent : IndexWord.Dram, next);
@@ -313,12 +326,15 @@ internal sealed unsafe class StoreCore : IDisposable
         int bytes = Record.Capacity(record);
         NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(record) };
         byte* copy = Records.Append(partition, bytes, next, nowMs, force: true);
-        if (copy == null) return false;
+        if (copy == null)
+            return false;
         Buffer.MemoryCopy(record, copy, bytes, bytes);
-        if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen)) Bucket.BeginWrite(bucket);
+        if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen))
+            Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, (*slot & ~IndexWord.AddressMask) | (ulong)(copy - Shape->Base) >> 3);
         Records.Kill(partition, record);
-        if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen)) Bucket.EndWrite(bucket);
+        if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen))
+            Bucket.EndWrite(bucket);
         partition->CleanedBytes += bytes;
         return true;
     }
@@ -352,7 +368,8 @@ internal sealed unsafe class StoreCore : IDisposable
         bytes = 0;
         ulong batch = BatchOf(partition);
         int database = Databases[key.Namespace];
-        if (database < 0) return 0;
+        if (database < 0)
+            return 0;
         int lane = _ordered ? 0 : partition->Number;
         int used = operation.Encode(Log!.Reserve(lane, batch, key, checked((int)operation.EncodedBytesMax)));
         Log.Append(lane, batch, T.OpId, database, key, used);
@@ -371,9 +388,11 @@ internal sealed unsafe class StoreCore : IDisposable
         if (IsMine)
         {
             Garnet.Common.Faults.Check.That(opId != 0, "store.S1 a snapshot is not taken inside a step");
-            if (!_ordered) BecomeOrdered();
+            if (!_ordered)
+                BecomeOrdered();
             step();
-            if (LogInForce is not { } own) return 0;
+            if (LogInForce is not { } own)
+                return 0;
             arguments.CopyTo(own.Reserve(0, own.Batch, default, arguments.Length));
             own.Append(0, own.Batch, opId, 0, default, arguments.Length);
             Sketch?.NoteAll(own.Batch);
@@ -465,7 +484,8 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Gives back what <see cref="EnterAll"/> took; a step keeps it to its end.</summary>
     public void ExitAll()
     {
-        if (IsMine) return;
+        if (IsMine)
+            return;
         for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
         SpinLatch.Exit(ref _many);
     }
@@ -473,8 +493,10 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Takes the partition's lock; a step of the thread takes it to its end.</summary>
     public void EnterUnlessMine(Partition* partition)
     {
-        if (IsMine) _step!.Take(partition);
-        else Partition.Enter(partition);
+        if (IsMine)
+            _step!.Take(partition);
+        else
+            Partition.Enter(partition);
     }
 
     // store.U6: of those who take all partitions, or take them as they come, there is one at a time.
@@ -488,7 +510,8 @@ internal sealed unsafe class StoreCore : IDisposable
             IWriteLog? log = LogInForce;
             log?.Hold();
             EnterMany();
-            if (log == LogInForce) return log;
+            if (log == LogInForce)
+                return log;
             SpinLatch.Exit(ref _many);
             log?.Release();
         }
@@ -507,7 +530,8 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Gives the partition's lock back; nothing if the thread holds them all.</summary>
     public void ExitUnlessMine(Partition* partition)
     {
-        if (!IsMine) Partition.Exit(partition);
+        if (!IsMine)
+            Partition.Exit(partition);
     }
 
     /// <summary>Replaces the log between two steps (store.U6).</summary>
@@ -557,8 +581,7 @@ internal sealed unsafe class StoreCore : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private NamespaceCount* GrowCounts(Partition* partition, uint ns)
     {
-        uint room = Math.Max(CountsAtFirst, partition->CountsMax);
-        while (room <= ns) room *= 2;
+        uint room = NamespaceCount.RoomFor(ns, partition->CountsMax);
         NamespaceCount* counts = (NamespaceCount*)NativeMemory.AllocZeroed(room, (nuint)sizeof(NamespaceCount));
         _arena.Take(room * sizeof(NamespaceCount), Claim.Forced);
         if (partition->Counts != null)

@@ -78,7 +78,7 @@ public sealed unsafe partial class StoreSession
         if (!quiet && live)
         {
             Hits++;
-            RaiseFrequency(found.Slot, found.Word);
+            _sampling.Raise(found.Slot, found.Word);
             Tier.Promote(partition, key, found, NowMs);
         }
         else if (!quiet)

@@ -13,7 +13,7 @@ namespace Tsavorite;
 /// </summary>
 public sealed unsafe partial class StoreSession : IDisposable
 {
-    private const int OptimisticTriesMax = 4, FrequencySample = 7;
+    private const int OptimisticTriesMax = 4;
 
     /// <summary>The session's clock, Unix milliseconds.</summary>
     public long NowMs;
@@ -31,7 +31,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     private readonly ColdReads? _cold;
     private readonly StepBudget _budget;
     private long _changes;
-    private int _heldCount, _lockDepth, _readsToSample = FrequencySample;
+    private int _heldCount, _lockDepth;
+    private ReadSampling _sampling;
     private ulong _random;
 
     internal StoreSession(Store store, SessionTier? tier)
@@ -41,6 +42,7 @@ public sealed unsafe partial class StoreSession : IDisposable
         _shape = _core.Shape;
         Tier = tier;
         _cold = Tier?.Reads;
+        _sampling = new ReadSampling(_cold != null);
         _writer = new Writer(store, _cold);
         _held = new HeldPartitions(_core);
         _budget = new StepBudget(_core, _writer);
@@ -56,9 +58,12 @@ public sealed unsafe partial class StoreSession : IDisposable
     public Outcome Read<T>(in KeyRef key, ref T read, bool quiet = false) where T : struct, IRead
     {
         Outcome outcome = Outcome.Unchanged;
-        if (_heldCount == 0) outcome = TryRead(Shape.PartitionOf(_shape, key.Hash), key, ref read, quiet);
-        if (outcome > Outcome.NotFound) outcome = ReadSlow(key, ref read, quiet);
-        if (_sketch != null) See(key);
+        if (_heldCount == 0)
+            outcome = TryRead(Shape.PartitionOf(_shape, key.Hash), key, ref read, quiet);
+        if (outcome > Outcome.NotFound)
+            outcome = ReadSlow(key, ref read, quiet);
+        if (_sketch != null)
+            See(key);
         return outcome;
     }
 
@@ -77,7 +82,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <summary>The session has learned, by other ways than a look at a key, what is in the store.</summary>
     public void SeeAny()
     {
-        if (_sketch is { } sketch) LastSeen = Math.Max(LastSeen, sketch.OfAny());
+        if (_sketch is { } sketch)
+            LastSeen = Math.Max(LastSeen, sketch.OfAny());
     }
 
     /// <summary>
@@ -90,7 +96,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
-        if (_cold != null) return ModifyTiered(key, ref operation);
+        if (_cold != null)
+            return ModifyTiered(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
         _changes++;
@@ -107,7 +114,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
-        if (_cold != null || _held.Claim != Claim.Limited) return EditSlow(key, ref operation);
+        if (_cold != null || _held.Claim != Claim.Limited)
+            return EditSlow(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
         _changes++;
@@ -124,20 +132,27 @@ public sealed unsafe partial class StoreSession : IDisposable
         bool held = _heldCount != 0;
         Tier?.FetchFirst(partition, key, NowMs, held, quiet);
         ulong* slot;
-        if (held) CheckHeld(partition);
-        else Partition.Enter(partition);
+        if (held)
+            CheckHeld(partition);
+        else
+            Partition.Enter(partition);
         try
         {
             slot = _writer.Examine(partition, key, ref look, NowMs);
-            if (slot != null && !quiet && IsSampled(*slot)) RaiseFrequency(slot, *slot);
+            if (slot != null && !quiet && _sampling.IsDue(*slot))
+                _sampling.Raise(slot, *slot);
         }
         finally
         {
-            if (!held) Partition.Exit(partition); // a look whose reply became too long leaves by an exception
+            if (!held)
+                Partition.Exit(partition); // a look whose reply became too long leaves by an exception
         }
-        if (!quiet && slot != null) Hits++;
-        else if (!quiet) Misses++;
-        if (_sketch != null) See(key);
+        if (!quiet && slot != null)
+            Hits++;
+        else if (!quiet)
+            Misses++;
+        if (_sketch != null)
+            See(key);
         return slot != null ? Outcome.Done : Outcome.NotFound;
     }
 
@@ -241,7 +256,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <summary>Releases what the matching <see cref="Lock"/>, <see cref="LockWanted"/>, <see cref="LockAll"/> or <see cref="LockOpen"/> took.</summary>
     public void Unlock()
     {
-        if (_lockDepth == 0 || --_lockDepth > 0) return;
+        if (_lockDepth == 0 || --_lockDepth > 0)
+            return;
         _heldCount = 0;
         _budget.EndStep();
         if (!_core.IsMine)
@@ -251,7 +267,8 @@ public sealed unsafe partial class StoreSession : IDisposable
         }
         _store.Namespaces.Show();
         ulong batch = _core.EndStep();
-        if (batch != 0) LastBatch = batch;
+        if (batch != 0)
+            LastBatch = batch;
         _store.Namespaces.Exit();
     }
 
@@ -269,9 +286,11 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// </summary>
     public void UnlockTo(int depth)
     {
-        if (_lockDepth <= depth) return;
+        if (_lockDepth <= depth)
+            return;
         _lockDepth = Math.Max(depth, 1);
-        if (depth == 0) Unlock();
+        if (depth == 0)
+            Unlock();
     }
 
     /// <summary>
@@ -302,7 +321,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <summary>Shows a random live record of the namespace; false if there is none. Put off, it comes to the same one again, as far as nothing has changed.</summary>
     public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
     {
-        if (_core.IsMine) LockRest();
+        if (_core.IsMine)
+            LockRest();
         bool found = Scanner.Random(_core, TermsOf(ns) with { Skips = true }, ref _random, ref read);
         SeeAny();
         return found;
@@ -329,7 +349,8 @@ public sealed unsafe partial class StoreSession : IDisposable
                 return false;
             }
             Partition.Enter(partition);
-            if (!_core.Logging) return false;
+            if (!_core.Logging)
+                return false;
             Partition.Exit(partition); // a log has come into force meanwhile, and a large entry is announced without the lock
         }
         return EnterLogged(partition, operation.EncodedBytesMax + (2 * (key.Length + IWriteLog.EntryHeadBytes)));
@@ -343,7 +364,8 @@ public sealed unsafe partial class StoreSession : IDisposable
             _budget.Take(partition, bytes);
             return false;
         }
-        if (bytes > IWriteLog.UnannouncedBytesMax) return _budget.EnterAlone(partition, bytes);
+        if (bytes > IWriteLog.UnannouncedBytesMax)
+            return _budget.EnterAlone(partition, bytes);
         Partition.Enter(partition);
         return false;
     }
@@ -351,8 +373,10 @@ public sealed unsafe partial class StoreSession : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Exit(Partition* partition, bool announced)
     {
-        if (_heldCount != 0) return;
-        if (announced) _budget.LeaveAlone(partition);
+        if (_heldCount != 0)
+            return;
+        if (announced)
+            _budget.LeaveAlone(partition);
         Partition.Exit(partition);
     }
 
@@ -361,7 +385,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     {
         if (outcome == Outcome.OutOfMemory && Room.MayPostpone != null)
             Room.Miss(_writer.LackedBytes, ref _changes);
-        if (outcome != Outcome.Done && _sketch != null) See(key);
+        if (outcome != Outcome.Done && _sketch != null)
+            See(key);
         return outcome;
     }
 
@@ -383,7 +408,8 @@ public sealed unsafe partial class StoreSession : IDisposable
 
     private void CheckHeld(Partition* partition)
     {
-        if (!_held.Contains(partition->Number)) Take(partition);
+        if (!_held.Contains(partition->Number))
+            Take(partition);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -402,25 +428,31 @@ public sealed unsafe partial class StoreSession : IDisposable
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         StoreTestHooks.Yield(YieldPoint.DirectoryRead);
         uint sequence = Volatile.Read(ref *(uint*)bucket);
-        if (((structure | sequence) & 1) != 0) return Outcome.Unchanged;
+        if (((structure | sequence) & 1) != 0)
+            return Outcome.Unchanged;
         StoreTestHooks.Yield(YieldPoint.SequenceRead);
         ulong* slot = Bucket.Find(_shape, partition, bucket, key, out ulong word, out ulong head);
         StoreTestHooks.Yield(YieldPoint.Found);
         bool live = false;
-        if (slot != null && !Look(word, head, ref read, out live)) return Outcome.Unchanged;
-        if (slot == null && _cold != null) return ReadCold(partition, bucket, key, ref read, quiet, (ulong)structure << 32 | sequence);
+        if (slot != null && !RecordLook.Show(_shape, NowMs, word, head, ref read, out live))
+            return Outcome.Unchanged;
+        if (slot == null && _cold != null)
+            return ReadCold(partition, bucket, key, ref read, quiet, (ulong)structure << 32 | sequence);
         StoreTestHooks.Yield(YieldPoint.Looked);
         Volatile.ReadBarrier();
-        if (!Unmoved(partition, bucket, structure, sequence)) return Outcome.Unchanged;
+        if (!Unmoved(partition, bucket, structure, sequence))
+            return Outcome.Unchanged;
         if (!live)
         {
-            if (!quiet) Misses++;
+            if (!quiet)
+                Misses++;
             return Outcome.NotFound;
         }
         if (!quiet)
         {
             Hits++;
-            if (IsSampled(word)) RaiseFrequency(slot, word);
+            if (_sampling.IsDue(word))
+                _sampling.Raise(slot, word);
         }
         return Outcome.Done;
     }
@@ -430,55 +462,21 @@ public sealed unsafe partial class StoreSession : IDisposable
         (Volatile.Read(ref *(uint*)bucket) == sequence || StoreTestHooks.Has(PlantedFault.SkipRecheck))
         && (Volatile.Read(ref partition->Structure) == structure || StoreTestHooks.Has(PlantedFault.SkipStructureRecheck));
 
-    // store.U2: every shared word is read once into a local; lengths are bounded before anything is shown.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool Look<T>(ulong word, ulong head, ref T read, out bool live) where T : struct, IRead
-    {
-        byte* record = _shape->Base + IndexWord.Offset(word);
-        int valueBytes = Volatile.Read(ref *(int*)(record + 8));
-        byte flags = (byte)(head >> 40);
-        int keyBytes = (int)(head >> 48);
-        byte* key = record + Record.KeyOffset(flags);
-        live = false;
-        if (!StoreTestHooks.Has(PlantedFault.SkipLengthBound) && !IsInBounds(key, keyBytes, valueBytes)) return false;
-        long expireAtMs = 0;
-        ulong etag = 0;
-        if ((flags & (Record.TtlFlag | Record.ETagFlag)) != 0)
-        {
-            byte* field = record + Record.HeaderBytes;
-            if ((flags & Record.TtlFlag) != 0)
-            {
-                expireAtMs = *(long*)field;
-                field += Record.FieldBytes;
-            }
-            if ((flags & Record.ETagFlag) != 0) etag = *(ulong*)field;
-        }
-        live = expireAtMs == 0 || expireAtMs > NowMs || StoreTestHooks.Has(PlantedFault.SkipExpiryCheck);
-        if (live)
-        {
-            RecordKind kind = (RecordKind)(byte)(head >> 32);
-            read.Look(new RecordView(kind, key + keyBytes, valueBytes, key, keyBytes, expireAtMs, etag, IndexWord.Frequency(word)));
-        }
-        return true;
-    }
-
-    // A guard page behind the records may be read too.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsInBounds(byte* key, int keyBytes, int valueBytes) =>
-        valueBytes >= 0 && key + (uint)keyBytes + (uint)valueBytes <= _shape->RecordsLimit;
-
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Outcome ReadSlow<T>(in KeyRef key, ref T read, bool quiet) where T : struct, IRead
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool held = _heldCount != 0;
-        if (held) CheckHeld(partition);
+        if (held)
+            CheckHeld(partition);
         for (int tries = 1; tries < OptimisticTriesMax && !held; tries++)
         {
             Outcome outcome = TryRead(partition, key, ref read, quiet);
-            if (outcome <= Outcome.NotFound) return outcome;
+            if (outcome <= Outcome.NotFound)
+                return outcome;
         }
-        if (!held) Partition.Enter(partition);
+        if (!held)
+            Partition.Enter(partition);
         bool live = false;
         try
         {
@@ -486,35 +484,23 @@ public sealed unsafe partial class StoreSession : IDisposable
             ulong* slot = Bucket.Find(_shape, partition, bucket, key, out ulong word, out ulong head);
             if (slot != null)
             {
-                Look(word, head, ref read, out live);
-                if (live && !quiet && IsSampled(*slot)) RaiseFrequency(slot, *slot);
+                RecordLook.Show(_shape, NowMs, word, head, ref read, out live);
+                if (live && !quiet && _sampling.IsDue(*slot))
+                    _sampling.Raise(slot, *slot);
             }
-            else if (_cold != null) live = ReadColdLocked(partition, bucket, key, ref read, quiet);
+            else if (_cold != null)
+                live = ReadColdLocked(partition, bucket, key, ref read, quiet);
         }
         finally
         {
-            if (!held) Partition.Exit(partition);
+            if (!held)
+                Partition.Exit(partition);
         }
-        if (!quiet && live) Hits++;
-        else if (!quiet) Misses++;
+        if (!quiet && live)
+            Hits++;
+        else if (!quiet)
+            Misses++;
         return live ? Outcome.Done : Outcome.NotFound;
     }
 
-    // One read in seven: a fixed gap is easy to predict, and a prime one does not
-    // miss the same keys of a cyclic pattern each time. Over a tier the first read since the demoter's clock came by counts too: what
-    // was read at all stays for a round, and what is read often pays for that once a round.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsSampled(ulong word) => --_readsToSample <= 0 || ((word & IndexWord.FrequencyMask) == 0 && _cold != null);
-
-    // store.U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void RaiseFrequency(ulong* slot, ulong word)
-    {
-        if (_readsToSample <= 0)
-            _readsToSample = FrequencySample;
-        if (IndexWord.Frequency(word) == 3) return;
-        StoreTestHooks.Yield(YieldPoint.BeforeFrequency);
-        if (StoreTestHooks.Has(PlantedFault.StoreFrequencyBlindly)) *slot = word + IndexWord.FrequencyOne;
-        else Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
-    }
 }

@@ -49,8 +49,10 @@ internal static unsafe class StoreShape
     // where cleaning would have very many to choose from (RESULTS, memory of collections).
     private static int SegmentBytesFor(long limit, int partitions)
     {
-        if (limit > 128L << 30) return 1 << 20;
-        if (limit > 32L << 30) return 256 << 10;
+        if (limit > 128L << 30)
+            return 1 << 20;
+        if (limit > 32L << 30)
+            return 256 << 10;
         return 1 << BitOperations.Log2((ulong)Math.Clamp(limit / 16 / partitions, SegmentBytesMin, SmallSegmentBytes));
     }
 

@@ -32,7 +32,8 @@ public static class DirectoryCheck
     public static IReadOnlyList<CheckFinding> Judge(IDisk disk, Func<Manifest, Store> open, ReplayTable table, JobProgress progress)
     {
         ArgumentNullException.ThrowIfNull(open);
-        if (ManifestFile.TryRead(disk, out Manifest? manifest) != HeaderState.Whole) return [];
+        if (ManifestFile.TryRead(disk, out Manifest? manifest) != HeaderState.Whole)
+            return [];
         var findings = new List<CheckFinding>();
         ColdLosses losses = new();
         if (manifest!.Previous is { } previous)
@@ -41,7 +42,8 @@ public static class DirectoryCheck
             JudgeSnapshot(previous.File, store, new ColdLosses());
         }
         using Store newest = open(manifest);
-        if (manifest.Snapshot is { } snapshot && !JudgeSnapshot(snapshot.File, newest, losses)) return findings;
+        if (manifest.Snapshot is { } snapshot && !JudgeSnapshot(snapshot.File, newest, losses))
+            return findings;
         ulong after = manifest.Snapshot?.Batch ?? 0;
         using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings { Losses = losses }, after);
         Judge("the log behind it", findings, () => log.Replay(progress, "judging the log"));

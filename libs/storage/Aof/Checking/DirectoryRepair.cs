@@ -22,7 +22,8 @@ public static class DirectoryRepair
         bool isNewer = inspection.ManifestState == HeaderState.Newer || inspection.HasNewer;
         if (isNewer || inspection.Reader?.Failure?.Kind == LogFailureKind.Newer)
             return new RepairPlan([], [], "A newer version of the server wrote the directory: start that version.");
-        if (inspection.IsReplaced == true) return new RepairPlan([], [], null); // the next start does it
+        if (inspection.IsReplaced == true)
+            return new RepairPlan([], [], null); // the next start does it
         if (inspection.Manifest is null)
             return new RepairPlan([], [],
                 $"There is no manifest and no sublog file with a whole header in {disk.Path}: nothing says what the directory was.");
@@ -50,11 +51,15 @@ public static class DirectoryRepair
         ulong known = Math.Max(newest?.Batch ?? 0, isNamed ? inspection.Manifest.Ended : 0), since = 0;
         if (!isNamed)
             foreach (string name in inspection.Damaged)
-                if (SnapshotFileName.TryParse(name, out ulong batch)) known = Math.Max(known, batch);
-        if (inspection.Tail is { IsDamage: true } tail) (known, since) = (Math.Max(known, tail.LastKnown), tail.SinceUnixUs);
-        if (known > inspection.LastBatch) return CheckReport.LossInWords(inspection.LastBatch, known, since);
+                if (SnapshotFileName.TryParse(name, out ulong batch))
+                    known = Math.Max(known, batch);
+        if (inspection.Tail is { IsDamage: true } tail)
+            (known, since) = (Math.Max(known, tail.LastKnown), tail.SinceUnixUs);
+        if (known > inspection.LastBatch)
+            return CheckReport.LossInWords(inspection.LastBatch, known, since);
         bool isCounted = inspection.Reader != null || newest is null || inspection.Sound.Exists(sound => sound.File == newest.File);
-        if (!isCounted || inspection.Missing.Count > 0 || inspection.IsReplaced == false) return "It is not known how much";
+        if (!isCounted || inspection.Missing.Count > 0 || inspection.IsReplaced == false)
+            return "It is not known how much";
         return isNamed ? "Nothing" : "Nothing that the other files tell of";
     }
 
@@ -71,7 +76,8 @@ public static class DirectoryRepair
 
         public void CutLog()
         {
-            if (!IsCut || inspection.Reader is not { Failure: { } failure } reader) return;
+            if (!IsCut || inspection.Reader is not { Failure: { } failure } reader)
+                return;
             string what = reader.IsBehindSnapshot ? $"begin the log anew behind batch {reader.LastBatch}, which the snapshot ends with: what is left of it ends with batch {reader.Held}"
                 : $"cut the log behind batch {reader.LastBatch}";
             string place = failure.Kind == LogFailureKind.Missing ? $"{failure.File}, or the end of the file before it, is missing" : $"{failure.File}, offset {failure.Offset}";
@@ -81,7 +87,8 @@ public static class DirectoryRepair
         // First of all steps: it stands between the next start and what is left here.
         public void GiveUpReplacement()
         {
-            if (inspection.IsReplaced != false) return;
+            if (inspection.IsReplaced != false)
+                return;
             Lines.Insert(0, $"keep {Manifest.ReplacingFileName} aside, and go on with what was here before");
             Steps.Insert(0, () => Move(Manifest.ReplacingFileName));
         }
@@ -105,7 +112,8 @@ public static class DirectoryRepair
             if (hadMore && !LogFiles.All(disk).Exists(file => file.FirstBatch <= from))
                 Lost = "The snapshots are damaged and the log does not reach back to its beginning: put a snapshot back from a copy.";
             bool damaged = inspection.ManifestState != HeaderState.Whole;
-            if (!damaged && next == _manifest) return;
+            if (!damaged && next == _manifest)
+                return;
             // First of all steps: a manifest of the new term must be there before the log is cut.
             Lines.Insert(0, damaged
                 ? $"write a new manifest from the other files (term {next.Term}, snapshot {next.Snapshot?.File ?? "none"}); " +
@@ -148,7 +156,8 @@ public static class DirectoryRepair
 
         private void Renew(bool damaged, Manifest next)
         {
-            if (damaged && disk.List().Contains(Manifest.FileName)) Aside.Copy(disk, Manifest.FileName);
+            if (damaged && disk.List().Contains(Manifest.FileName))
+                Aside.Copy(disk, Manifest.FileName);
             ManifestFile.Publish(disk, next);
         }
     }

@@ -44,12 +44,16 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         InspectSnapshots();
         InspectReplacing();
-        if (IsReplaced == true) return;
+        if (IsReplaced == true)
+            return;
         InspectManifest();
-        if (Manifest is null) return;
+        if (Manifest is null)
+            return;
         foreach (SnapshotName? named in new[] { Manifest.Snapshot, Manifest.Previous })
-            if (named != null && !Damaged.Contains(named.File) && NamedFiles.FaultOf(disk, named, named.File) is { } fault) Refuse(named, fault);
-        if (LogFiles.All(disk).Count > 0) InspectLog(Manifest);
+            if (named != null && !Damaged.Contains(named.File) && NamedFiles.FaultOf(disk, named, named.File) is { } fault)
+                Refuse(named, fault);
+        if (LogFiles.All(disk).Count > 0)
+            InspectLog(Manifest);
         Missing = NamedFiles.Missing(disk, Manifest);
         _findings.AddRange(Missing);
         LastBatch = Math.Max(LastBatch, UsableSnapshot(Manifest));
@@ -63,20 +67,24 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     private void Refuse(SnapshotName named, string fault)
     {
         Note(named.File, 0, $"the manifest names it, and {fault}", true);
-        if (Sound.RemoveAll(sound => sound.File == named.File) > 0) Damaged.Add(named.File);
+        if (Sound.RemoveAll(sound => sound.File == named.File) > 0)
+            Damaged.Add(named.File);
     }
 
     // The next start goes on with it, and refuses to if the snapshot is not there. What else is here then is only what it has not deleted yet.
     private void InspectReplacing()
     {
-        if (!disk.List().Contains(Format.Manifest.ReplacingFileName)) return;
+        if (!disk.List().Contains(Format.Manifest.ReplacingFileName))
+            return;
         HeaderState state = Format.Manifest.TryDecode(WholeFile.Read(disk, Format.Manifest.ReplacingFileName, Format.Manifest.BytesMax), out Manifest? next);
-        if (state != HeaderState.Whole) return;
+        if (state != HeaderState.Whole)
+            return;
         string unfinished = next!.Snapshot!.File + SnapshotFileName.UnfinishedSuffix;
         string there = disk.List().Contains(unfinished) ? unfinished : next.Snapshot.File;
         string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there) ?? SnapshotChoice.DamageOf(next.Snapshot, snapshots.Check(disk, there, progress));
         IsReplaced = fault is null;
-        if (fault is null) (Manifest, ManifestState, LastBatch) = (next, HeaderState.Whole, next.Snapshot.Batch);
+        if (fault is null)
+            (Manifest, ManifestState, LastBatch) = (next, HeaderState.Whole, next.Snapshot.Batch);
         Note(Format.Manifest.ReplacingFileName, 0, fault is null ? "the next start puts a primary's snapshot in the place of all that is here" : $"it names {there}, and {fault}", fault != null);
     }
 
@@ -105,8 +113,10 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         FileHeader? youngest = null;
         foreach (LogFile file in LogFiles.All(disk))
         {
-            if (FileHeader.TryRead(WholeFile.Read(disk, file.Name, FileHeader.Bytes), out FileHeader header) != HeaderState.Whole) continue;
-            if (youngest is null || header.FirstBatch >= youngest.Value.FirstBatch) youngest = header;
+            if (FileHeader.TryRead(WholeFile.Read(disk, file.Name, FileHeader.Bytes), out FileHeader header) != HeaderState.Whole)
+                continue;
+            if (youngest is null || header.FirstBatch >= youngest.Value.FirstBatch)
+                youngest = header;
         }
         if (youngest is not { } known)
         {
@@ -128,14 +138,16 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         foreach (string name in disk.List().Reverse())
         {
-            if (!SnapshotFileName.TryParse(name, out ulong batch)) continue;
+            if (!SnapshotFileName.TryParse(name, out ulong batch))
+                continue;
             SnapshotName snapshot = NamedFiles.Snapshot(disk, name, batch);
             SnapshotFacts facts = snapshots.Check(disk, name, progress);
             HasNewer |= facts.IsNewer;
             string? damage = SnapshotChoice.DamageOf(snapshot, facts);
             if (damage is null)
             {
-                if (Sound.Count == 0) _newest = facts;
+                if (Sound.Count == 0)
+                    _newest = facts;
                 Sound.Add(snapshot);
             }
             else Damaged.Add(name);
@@ -161,7 +173,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     private ulong UsableSnapshot(Manifest manifest)
     {
         foreach (SnapshotName? named in new[] { manifest.Snapshot, manifest.Previous })
-            if (named != null && Sound.Exists(sound => sound.File == named.File)) return named.Batch;
+            if (named != null && Sound.Exists(sound => sound.File == named.File))
+                return named.Batch;
         return 0;
     }
 
@@ -178,9 +191,12 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         bool isToldAnyway = old != null && (Tail!.IsDamage || Tail.HasRest) && (old.File, old.Offset) == (Reader!.Failure!.File, Reader.Failure.Offset);
         bool isShort = manifest.Snapshot != null && first <= Start && first > (manifest.Previous?.Batch ?? 0) + 1;
-        if (isToldAnyway || (old is null && !isShort)) return;
-        if (old != null) Note(old.File, old.Offset, $"batch {old.Batch}: {old.Reason}; a start does not need it, only the way back behind the newest snapshot does", false);
-        else Note(LogFiles.All(disk).Find(file => file.FirstBatch == first)!.Name, 0, $"the log begins with batch {first}; a start needs no more, only the way back behind the newest snapshot does", false);
+        if (isToldAnyway || (old is null && !isShort))
+            return;
+        if (old != null)
+            Note(old.File, old.Offset, $"batch {old.Batch}: {old.Reason}; a start does not need it, only the way back behind the newest snapshot does", false);
+        else
+            Note(LogFiles.All(disk).Find(file => file.FirstBatch == first)!.Name, 0, $"the log begins with batch {first}; a start needs no more, only the way back behind the newest snapshot does", false);
         Remark = "Should the newest snapshot ever be damaged, nothing could take its place, for a part of the log before it is damaged or missing. "
             + "A start does not need that part; take a snapshot (BGSAVE), and there is a way back again.";
     }
@@ -198,12 +214,16 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
             SublogCursor cursor = Reader.Cursors[i];
             string name = cursor.FileIndex >= 0 ? cursor.Files[cursor.FileIndex].Name : LogFileName.Of(i, 1);
             ulong last = Math.Min(LastBatch, cursor.Next - 1); // a snapshot may hold more
-            if (i != failure.Sublog) Note(name, cursor.Offset, $"sublog {i} is whole up to batch {last}", false);
-            else if (tail.IsDamage) Note(failure.File, failure.Offset,
-                $"batch {failure.Batch}: {failure.Reason}, and {tail.Evidence}; batch {LastBatch} is the last good one", true);
-            else if (tail.HasRest) Note(failure.File, failure.Offset,
-                $"batch {failure.Batch}: {failure.Reason}: an interrupted write, which the next start cuts off", false);
-            else Note(failure.File, failure.Offset, $"sublog {i} ends with batch {last}", false);
+            if (i != failure.Sublog)
+                Note(name, cursor.Offset, $"sublog {i} is whole up to batch {last}", false);
+            else if (tail.IsDamage)
+                Note(failure.File, failure.Offset,
+                    $"batch {failure.Batch}: {failure.Reason}, and {tail.Evidence}; batch {LastBatch} is the last good one", true);
+            else if (tail.HasRest)
+                Note(failure.File, failure.Offset,
+                    $"batch {failure.Batch}: {failure.Reason}: an interrupted write, which the next start cuts off", false);
+            else
+                Note(failure.File, failure.Offset, $"sublog {i} ends with batch {last}", false);
         }
     }
 
@@ -212,7 +232,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         ulong first = 1;
         for (int i = 0; i < sublogs; i++)
-            if (LogFiles.Of(disk, i) is [var oldest, ..]) first = Math.Max(first, oldest.FirstBatch);
+            if (LogFiles.Of(disk, i) is [var oldest, ..])
+                first = Math.Max(first, oldest.FirstBatch);
         return first;
     }
 

@@ -23,7 +23,8 @@ public sealed unsafe class FileDisk : IDisk
     {
         _pm = pm;
         Path = System.IO.Path.GetFullPath(path);
-        if (!Directory.Exists(Path)) throw new DiskException("open", Path, "no such directory", isFull: false);
+        if (!Directory.Exists(Path))
+            throw new DiskException("open", Path, "no such directory", isFull: false);
     }
 
     /// <inheritdoc/>
@@ -50,7 +51,8 @@ public sealed unsafe class FileDisk : IDisk
     /// <inheritdoc/>
     public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
-        if (!_linux) return PortableFile.Create(In(name), bytes);
+        if (!_linux)
+            return PortableFile.Create(In(name), bytes);
         IDiskFile MakePlain() => LinuxFile.Create(In(name), bytes, FileCaching.Buffered);
         if (caching == FileCaching.Direct && _pm?.TryCreate(name, MakePlain) is { } fenced)
         {
@@ -58,7 +60,8 @@ public sealed unsafe class FileDisk : IDisk
             fenced.StartDraining();
             return fenced;
         }
-        if (caching != FileCaching.Staged || StagedFile.TryCreate(In(name), bytes, _rings) is not { } staged) return LinuxFile.Create(In(name), bytes, caching);
+        if (caching != FileCaching.Staged || StagedFile.TryCreate(In(name), bytes, _rings) is not { } staged)
+            return LinuxFile.Create(In(name), bytes, caching);
         _staged[name] = staged;
         return staged;
     }
@@ -66,7 +69,8 @@ public sealed unsafe class FileDisk : IDisk
     /// <inheritdoc/>
     public IDiskFile Open(string name)
     {
-        if (!_linux) return PortableFile.Open(In(name));
+        if (!_linux)
+            return PortableFile.Open(In(name));
         LinuxFile file = LinuxFile.Open(In(name));
         if (_fenced.TryGetValue(name, out PmFile? fenced) && fenced.IsOpen)
             return new PmReader(fenced, file);
@@ -76,10 +80,12 @@ public sealed unsafe class FileDisk : IDisk
     /// <inheritdoc/>
     public byte[] MarkOf(string name)
     {
-        if (!_linux) return [];
+        if (!_linux)
+            return [];
         FileFacts? facts;
         fixed (byte* path = LinuxFile.Text(In(name))) facts = Libc.FactsOf(path);
-        if (facts is not { IsFile: true, IsOthersToo: false } file || file.Owner != Libc.geteuid()) return [];
+        if (facts is not { IsFile: true, IsOthersToo: false } file || file.Owner != Libc.geteuid())
+            return [];
         byte[] mark = new byte[3 * sizeof(long)];
         BinaryPrimitives.WriteUInt64LittleEndian(mark, file.Inode);
         BinaryPrimitives.WriteInt64LittleEndian(mark.AsSpan(sizeof(long)), file.ChangedSeconds);
@@ -122,27 +128,32 @@ public sealed unsafe class FileDisk : IDisk
         }
         fixed (byte* path = LinuxFile.Text(In(name)))
         {
-            if (Libc.unlink(path) != 0) throw LinuxFile.Failure("delete", In(name));
+            if (Libc.unlink(path) != 0)
+                throw LinuxFile.Failure("delete", In(name));
         }
     }
 
     /// <inheritdoc/>
     public void SyncDirectory()
     {
-        if (!_linux) return; // no portable call; where there is none, the file system journals names by itself
+        if (!_linux)
+            return; // no portable call; where there is none, the file system journals names by itself
         int directory;
         fixed (byte* path = LinuxFile.Text(Path)) directory = Libc.open(path, Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_CLOEXEC, 0);
-        if (directory < 0) throw LinuxFile.Failure("open", Path);
+        if (directory < 0)
+            throw LinuxFile.Failure("open", Path);
         bool synced = Libc.fsync(directory) == 0;
         DiskException? failure = synced ? null : LinuxFile.Failure("sync", Path);
         _ = Libc.close(directory);
-        if (failure != null) throw failure;
+        if (failure != null)
+            throw failure;
     }
 
     private string In(string name)
     {
         bool plain = name.Length > 0 && name != "." && name != ".." && !name.AsSpan().ContainsAny('/', '\0', '\\');
-        if (!plain) throw new DiskException("name", name, "not a plain file name", isFull: false);
+        if (!plain)
+            throw new DiskException("name", name, "not a plain file name", isFull: false);
         return System.IO.Path.Combine(Path, name);
     }
 }

@@ -53,9 +53,12 @@ internal sealed unsafe class LinuxFile : IDiskFile
         const int Flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL;
         int descriptor = caching == FileCaching.Direct ? Open(path, Flags | Libc.O_DIRECT) : -1;
         bool direct = descriptor >= 0;
-        if (!direct && caching == FileCaching.Direct && Libc.Errno == Libc.EINVAL) _ = Unlink(path); // the name may be left behind by the refused open
-        if (!direct) descriptor = Open(path, Flags);
-        if (descriptor < 0) throw Failure("create", path);
+        if (!direct && caching == FileCaching.Direct && Libc.Errno == Libc.EINVAL)
+            _ = Unlink(path); // the name may be left behind by the refused open
+        if (!direct)
+            descriptor = Open(path, Flags);
+        if (descriptor < 0)
+            throw Failure("create", path);
         var file = new LinuxFile(path, descriptor, direct ? DirectAlignment : 1);
         try
         {
@@ -84,7 +87,8 @@ internal sealed unsafe class LinuxFile : IDiskFile
     {
         fixed (byte* source = Text(from), target = Text(to))
         {
-            if (Libc.rename(source, target) != 0) throw Failure("rename", from);
+            if (Libc.rename(source, target) != 0)
+                throw Failure("rename", from);
         }
     }
 
@@ -96,27 +100,36 @@ internal sealed unsafe class LinuxFile : IDiskFile
             while (done < bytes.Length)
             {
                 nint written = Libc.pwrite(_writing, from + done, bytes.Length - done, offset + done);
-                if (written > 0) done += (int)written;
-                else if (written == 0) throw new DiskException("write", _path, "nothing was taken", isFull: false);
-                else if (Libc.Errno == Libc.EINVAL && Alignment > 1) UsePageCache();
-                else if (Libc.Errno != Libc.EINTR) throw Failure("write", _path);
+                if (written > 0)
+                    done += (int)written;
+                else if (written == 0)
+                    throw new DiskException("write", _path, "nothing was taken", isFull: false);
+                else if (Libc.Errno == Libc.EINVAL && Alignment > 1)
+                    UsePageCache();
+                else if (Libc.Errno != Libc.EINTR)
+                    throw Failure("write", _path);
             }
         }
     }
 
     public int Read(long offset, Span<byte> to)
     {
-        if (_reading < 0) _reading = Alignment == 1 ? _writing : Open(_path, Libc.O_RDONLY);
-        if (_reading < 0) throw Failure("open", _path);
+        if (_reading < 0)
+            _reading = Alignment == 1 ? _writing : Open(_path, Libc.O_RDONLY);
+        if (_reading < 0)
+            throw Failure("open", _path);
         fixed (byte* into = to)
         {
             int done = 0;
             while (done < to.Length)
             {
                 nint read = Libc.pread(_reading, into + done, to.Length - done, offset + done);
-                if (read == 0) break;
-                if (read > 0) done += (int)read;
-                else if (Libc.Errno != Libc.EINTR) throw Failure("read", _path);
+                if (read == 0)
+                    break;
+                if (read > 0)
+                    done += (int)read;
+                else if (Libc.Errno != Libc.EINTR)
+                    throw Failure("read", _path);
             }
             return done;
         }
@@ -124,28 +137,34 @@ internal sealed unsafe class LinuxFile : IDiskFile
 
     public void Sync()
     {
-        if (Libc.fdatasync(_writing) != 0) throw Failure("sync", _path);
-        if (!Libc.HasName(_writing)) throw new DiskException("sync", _path, "the file has been deleted", isFull: false);
+        if (Libc.fdatasync(_writing) != 0)
+            throw Failure("sync", _path);
+        if (!Libc.HasName(_writing))
+            throw new DiskException("sync", _path, "the file has been deleted", isFull: false);
     }
 
     public void BeginSync(long from, long to)
     {
         const uint Write = 2;
-        if (Alignment == 1 && to > from) _ = Libc.sync_file_range(_writing, from, to - from, Write);
+        if (Alignment == 1 && to > from)
+            _ = Libc.sync_file_range(_writing, from, to - from, Write);
     }
 
     public void SetLength(long bytes)
     {
         while (Libc.ftruncate(_writing, bytes) != 0)
         {
-            if (Libc.Errno != Libc.EINTR) throw Failure("set the length of", _path);
+            if (Libc.Errno != Libc.EINTR)
+                throw Failure("set the length of", _path);
         }
     }
 
     public void Dispose()
     {
-        if (_reading >= 0 && _reading != _writing) _ = Libc.close(_reading);
-        if (_writing >= 0) _ = Libc.close(_writing);
+        if (_reading >= 0 && _reading != _writing)
+            _ = Libc.close(_reading);
+        if (_writing >= 0)
+            _ = Libc.close(_writing);
         _reading = _writing = -1;
     }
 
@@ -172,12 +191,15 @@ internal sealed unsafe class LinuxFile : IDiskFile
     // Room set aside keeps a write from failing for lack of space in the middle of a segment, where the file system can.
     private void SetRoomAside(long bytes)
     {
-        if (bytes == 0) return;
+        if (bytes == 0)
+            return;
         int result;
         do result = Libc.fallocate(_writing, 0, 0, bytes);
         while (result != 0 && Libc.Errno == Libc.EINTR);
-        if (result == 0) return;
-        if (Libc.Errno != Libc.EOPNOTSUPP) throw Failure("set room aside in", _path, $"; it takes {SettingText.PrintMemory(bytes)} at once");
+        if (result == 0)
+            return;
+        if (Libc.Errno != Libc.EOPNOTSUPP)
+            throw Failure("set room aside in", _path, $"; it takes {SettingText.PrintMemory(bytes)} at once");
         SetLength(bytes);
     }
 
@@ -185,7 +207,8 @@ internal sealed unsafe class LinuxFile : IDiskFile
     private void UsePageCache()
     {
         int descriptor = Open(_path, Libc.O_RDWR);
-        if (descriptor < 0) throw Failure("open", _path);
+        if (descriptor < 0)
+            throw Failure("open", _path);
         _ = Libc.close(_writing);
         _writing = descriptor;
         Alignment = 1;

@@ -36,7 +36,8 @@ internal sealed class PortableFile : IDiskFile
 
     public static void Delete(string path) => Try("delete", path, () =>
     {
-        if (!File.Exists(path)) throw new FileNotFoundException("no such file");
+        if (!File.Exists(path))
+            throw new FileNotFoundException("no such file");
         File.Delete(path);
         return true;
     });
@@ -86,7 +87,8 @@ internal sealed class PortableFile : IDiskFile
     {
         init
         {
-            if (value > 0) SetLength(value);
+            if (value > 0)
+                SetLength(value);
         }
     }
 

@@ -68,7 +68,8 @@ internal sealed unsafe class StagedFile : IDiskFile
     /// <summary>Creates the file, which keeps its length; null where there can be no ring.</summary>
     public static StagedFile? TryCreate(string path, long bytes, StagingPool pool)
     {
-        if (bytes % Block != 0 || pool.TryTake(path + StagingFile.Suffix) is not { } ring) return null;
+        if (bytes % Block != 0 || pool.TryTake(path + StagingFile.Suffix) is not { } ring)
+            return null;
         ring.FileLength = bytes;
         try
         {
@@ -90,7 +91,8 @@ internal sealed unsafe class StagedFile : IDiskFile
         _failedFrom = offset;
         while (!bytes.IsEmpty)
         {
-            if (CopyRoom == 0) Drain(Volatile.Read(ref _written));
+            if (CopyRoom == 0)
+                Drain(Volatile.Read(ref _written));
             int taken = Store(bytes[..(int)Math.Min(bytes.Length, CopyRoom)]);
             bytes = bytes[taken..];
         }
@@ -112,9 +114,11 @@ internal sealed unsafe class StagedFile : IDiskFile
         lock (_gate)
         {
             inFile = long.MaxValue;
-            if (_ring is null || offset >= _written) return 0;
+            if (_ring is null || offset >= _written)
+                return 0;
             inFile = Math.Max(0, _written - StagingFile.RingBytes);
-            if (offset < inFile) return 0;
+            if (offset < inFile)
+                return 0;
             Span<byte> found = Ring.At(offset, Math.Min(to.Length, _written - offset));
             found.CopyTo(to);
             return found.Length;
@@ -140,12 +144,15 @@ internal sealed unsafe class StagedFile : IDiskFile
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (_ring is null) return;
+        if (_ring is null)
+            return;
         bool all = TryDrain();
         StagingFile ring = Ring;
         lock (_gate) _ring = null;
-        if (all) _pool.Give(ring);
-        else ring.Dispose();
+        if (all)
+            _pool.Give(ring);
+        else
+            ring.Dispose();
         _file.Dispose();
         if (_block != null)
             _memory.Dispose();
@@ -177,7 +184,8 @@ internal sealed unsafe class StagedFile : IDiskFile
                 Ring.Drained = _drained + piece.Length; // log.D1; and before a writer may use the room, should we be killed here
                 Volatile.Write(ref _drained, _drained + piece.Length);
             }
-            if (to <= Math.Max(_drained, _handed)) return;
+            if (to <= Math.Max(_drained, _handed))
+                return;
             var rest = new Span<byte>(_block, Block);
             rest.Clear();
             Ring.At(whole, to - whole).CopyTo(rest);

@@ -16,8 +16,10 @@ internal sealed class StagedReader(StagedFile staged, LinuxFile file) : IDiskFil
         while (done < to.Length)
         {
             int read = staged.Copy(offset + done, to[done..], out long inFile);
-            if (read == 0) read = file.Read(offset + done, to.Slice(done, (int)Math.Min(to.Length - done, inFile - offset - done)));
-            if (read == 0) break;
+            if (read == 0)
+                read = file.Read(offset + done, to.Slice(done, (int)Math.Min(to.Length - done, inFile - offset - done)));
+            if (read == 0)
+                break;
             done += read;
         }
         return done;

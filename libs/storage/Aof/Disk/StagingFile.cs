@@ -69,14 +69,16 @@ internal sealed unsafe class StagingFile : IDisposable
     /// <exception cref="DiskException">The disk is full.</exception>
     public static StagingFile? TryCreate(string path)
     {
-        if (BootId is null || !IsSafe(System.IO.Path.GetDirectoryName(path)!)) return null;
+        if (BootId is null || !IsSafe(System.IO.Path.GetDirectoryName(path)!))
+            return null;
         LinuxFile.Delete(path); // of a file of that name nothing counts any more
         using LinuxFile file = LinuxFile.Create(path, FileBytes, FileCaching.Buffered);
         try
         {
             // Room that is only set aside would have to be found when it is first stored to.
             file.Write(0, new byte[FileBytes]);
-            if (Map(file, path) is not { } staging) throw LinuxFile.Failure("map", path);
+            if (Map(file, path) is not { } staging)
+                throw LinuxFile.Failure("map", path);
             BootId.CopyTo(new Span<byte>(staging._map + BootIdAt, BootIdBytes));
             staging.Word(1) = RingBytes;
             staging.Number = NewNumber();
@@ -94,10 +96,12 @@ internal sealed unsafe class StagingFile : IDisposable
     public static StagingFile? TryOpen(string path)
     {
         using LinuxFile file = LinuxFile.Open(path);
-        if (file.Length != FileBytes || BootId is null || Map(file, path) is not { } staging) return null;
+        if (file.Length != FileBytes || BootId is null || Map(file, path) is not { } staging)
+            return null;
         bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && AreBounds(staging.Drained, staging.Written, staging.FileLength)
             && new ReadOnlySpan<byte>(staging._map + BootIdAt, BootIdBytes).SequenceEqual(BootId);
-        if (whole) return staging;
+        if (whole)
+            return staging;
         staging.Dispose();
         return null;
     }
@@ -148,7 +152,8 @@ internal sealed unsafe class StagingFile : IDisposable
     /// <summary>Gives the memory back; the file stays.</summary>
     public void Dispose()
     {
-        if (_map != null) _ = Libc.munmap(_map, FileBytes);
+        if (_map != null)
+            _ = Libc.munmap(_map, FileBytes);
         _map = null;
     }
 

@@ -13,7 +13,8 @@ internal sealed class StagingPool
         StagingFile? ring;
         lock (_free)
         {
-            if (!_free.TryPop(out ring)) return StagingFile.TryCreate(path);
+            if (!_free.TryPop(out ring))
+                return StagingFile.TryCreate(path);
         }
         ring.MoveTo(path);
         return ring;

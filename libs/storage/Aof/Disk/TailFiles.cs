@@ -22,16 +22,21 @@ internal static class TailFiles
         bool changed = false;
         foreach (string tail in disk.List())
         {
-            if (!tail.EndsWith(StagingFile.Suffix, StringComparison.Ordinal)) continue;
+            if (!tail.EndsWith(StagingFile.Suffix, StringComparison.Ordinal))
+                continue;
             string name = tail[..^StagingFile.Suffix.Length];
-            if (!disk.List().Contains(name) && IsLast(disk, name)) continue; // log.D4
+            if (!disk.List().Contains(name) && IsLast(disk, name))
+                continue; // log.D4
             long bytes = disk.List().Contains(name) ? Add(disk, name, System.IO.Path.Combine(disk.Path, tail)) : 0;
-            if (bytes < 0) continue; // log.D4
-            if (bytes > 0) messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that a killed server had written were put into {name}."));
+            if (bytes < 0)
+                continue; // log.D4
+            if (bytes > 0)
+                messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that a killed server had written were put into {name}."));
             disk.Delete(tail);
             changed = true;
         }
-        if (changed) disk.SyncDirectory();
+        if (changed)
+            disk.SyncDirectory();
         return messages;
     }
 
@@ -44,7 +49,8 @@ internal static class TailFiles
         foreach (LogFile log in LogFiles.All(disk).GroupBy(static log => log.Sublog).Select(static logs => logs.Last()))
         {
             using IDiskFile file = disk.Open(log.Name);
-            if (NeedsTail(file)) return log.Name;
+            if (NeedsTail(file))
+                return log.Name;
         }
         return null;
     }
@@ -75,7 +81,8 @@ internal static class TailFiles
     // All is in the file: it no longer says that it has a tail.
     internal static void Settle(IDiskFile file)
     {
-        if (!TryHeader(file, out FileHeader header) || !header.HasTail) return;
+        if (!TryHeader(file, out FileHeader header) || !header.HasTail)
+            return;
         byte[] block = new byte[FileHeader.Bytes];
         (header with { HasTail = false }).Write(block);
         file.Write(0, block);
@@ -101,18 +108,23 @@ internal static class TailFiles
         using IDiskFile file = disk.Open(name);
         if (ring is null)
         {
-            if (NeedsTail(file)) return -1;
-            if (StagingFile.IsOfEarlierRun(tailPath)) Settle(file);
+            if (NeedsTail(file))
+                return -1;
+            if (StagingFile.IsOfEarlierRun(tailPath))
+                Settle(file);
             return 0;
         }
-        if (!IsOf(file, ring)) return -1;
+        if (!IsOf(file, ring))
+            return -1;
         long to = ring.Written, added = 0;
         for (long at = ring.Drained; at < to; at += Block)
         {
             Span<byte> bytes = ring.At(at, Math.Min(to - at, Block));
-            if (!TryAdd(file, at, bytes, ref added)) break;
+            if (!TryAdd(file, at, bytes, ref added))
+                break;
         }
-        if (added > 0) file.Sync();
+        if (added > 0)
+            file.Sync();
         Settle(file);
         return added;
     }
@@ -120,17 +132,21 @@ internal static class TailFiles
     // What a killed process leaves: the ring that the header names, all before its first end in the file, and nothing behind its second.
     private static bool IsOf(IDiskFile file, StagingFile ring)
     {
-        if (file.Length < ring.Written) return false;
+        if (file.Length < ring.Written)
+            return false;
         bool isWhole = TryHeader(file, out FileHeader header);
-        if (isWhole && header.HasTail) return header.TailNumber == ring.Number && (ring.FileLength == 0 || file.Length == ring.FileLength) && IsOfItsTime(file, ring);
-        if (isWhole) return Holds(file, ring, ring.Drained, ring.Written - ring.Drained); // it was closed, or its tail put into it
+        if (isWhole && header.HasTail)
+            return header.TailNumber == ring.Number && (ring.FileLength == 0 || file.Length == ring.FileLength) && IsOfItsTime(file, ring);
+        if (isWhole)
+            return Holds(file, ring, ring.Drained, ring.Written - ring.Drained); // it was closed, or its tail put into it
         return true;
     }
 
     private static bool IsOfItsTime(IDiskFile file, StagingFile ring)
     {
         long before = ring.Drained - Block;
-        if (before >= Math.Max(Block, ring.Written - StagingFile.RingBytes) && !Holds(file, ring, before, Block)) return false;
+        if (before >= Math.Max(Block, ring.Written - StagingFile.RingBytes) && !Holds(file, ring, before, Block))
+            return false;
         Span<byte> behind = stackalloc byte[2 * Block];
         return !behind[..file.Read(ring.Written, behind)].ContainsAnyExcept((byte)0);
     }
@@ -141,7 +157,8 @@ internal static class TailFiles
         for (long at = from; at < from + bytes;)
         {
             ReadOnlySpan<byte> wanted = ring.At(at, Math.Min(from + bytes - at, Block));
-            if (file.Read(at, there[..wanted.Length]) != wanted.Length || !wanted.SequenceEqual(there[..wanted.Length])) return false;
+            if (file.Read(at, there[..wanted.Length]) != wanted.Length || !wanted.SequenceEqual(there[..wanted.Length]))
+                return false;
             at += wanted.Length;
         }
         return true;
@@ -152,8 +169,10 @@ internal static class TailFiles
         Span<byte> there = stackalloc byte[Block];
         there = there[..file.Read(at, there[..bytes.Length])];
         int same = there.CommonPrefixLength(bytes);
-        if (there[same..].ContainsAnyExcept((byte)0)) return false;
-        if (same < bytes.Length) file.Write(at, bytes);
+        if (there[same..].ContainsAnyExcept((byte)0))
+            return false;
+        if (same < bytes.Length)
+            file.Write(at, bytes);
         added += bytes.Length - same;
         return true;
     }

@@ -83,7 +83,8 @@ public static class Crc32C
         {
             for (int bit = 0; bit < 8; bit++)
             {
-                if ((i >> bit & 1) != 0) table[i] ^= unit[i / Values * 8 + bit];
+                if ((i >> bit & 1) != 0)
+                    table[i] ^= unit[i / Values * 8 + bit];
             }
         }
         return table;

@@ -80,7 +80,8 @@ public readonly record struct FileHeader
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], HashSeed);
         BinaryPrimitives.WriteUInt32LittleEndian(to[32..], PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
-        if (!HasTail) return;
+        if (!HasTail)
+            return;
         Encoding.ASCII.GetBytes(Run, to.Slice(RunAt, RunBytes));
         BinaryPrimitives.WriteUInt64LittleEndian(to[TailNumberAt..], TailNumber);
         BinaryPrimitives.WriteUInt32LittleEndian(to[TailCrcOffset..], Crc32C.Of(to[RunAt..TailCrcOffset]));

@@ -17,8 +17,10 @@ internal static class LogFileName
     {
         sublog = 0;
         firstBatch = 0;
-        if (name.Length != Prefix.Length + SublogDigits + 1 + BatchDigits + Suffix.Length) return false;
-        if (!name.StartsWith(Prefix, StringComparison.Ordinal) || !name.EndsWith(Suffix, StringComparison.Ordinal)) return false;
+        if (name.Length != Prefix.Length + SublogDigits + 1 + BatchDigits + Suffix.Length)
+            return false;
+        if (!name.StartsWith(Prefix, StringComparison.Ordinal) || !name.EndsWith(Suffix, StringComparison.Ordinal))
+            return false;
         ReadOnlySpan<char> numbers = name.AsSpan(Prefix.Length);
         return numbers[SublogDigits] == '-'
             && int.TryParse(numbers[..SublogDigits], NumberStyles.None, CultureInfo.InvariantCulture, out sublog)

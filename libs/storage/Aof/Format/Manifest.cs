@@ -70,9 +70,11 @@ public sealed record Manifest
     {
         manifest = null;
         string text = Encoding.ASCII.GetString(bytes);
-        if (!text.StartsWith(Title, StringComparison.Ordinal)) return HeaderState.None;
+        if (!text.StartsWith(Title, StringComparison.Ordinal))
+            return HeaderState.None;
         int end = text.LastIndexOf("crc ", StringComparison.Ordinal);
-        if (end < 0 || text[end..] != LastLine(bytes[..end])) return HeaderState.Damaged;
+        if (end < 0 || text[end..] != LastLine(bytes[..end]))
+            return HeaderState.Damaged;
         string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
         if (!int.TryParse(lines[0].AsSpan(Title.Length), NumberStyles.None, CultureInfo.InvariantCulture, out int version)
             || version is < FirstVersion or > CurrentVersion) return HeaderState.Newer;
@@ -100,7 +102,8 @@ public sealed record Manifest
             || (hasLogs && (!TryLogs(Value(lines[8], "logs "), sublogs, out logs)
                 || !ulong.TryParse(Value(lines[9], "ended "), NumberStyles.None, CultureInfo.InvariantCulture, out ended)))
             || (hasTier && !TierName.TryDecode(Value(lines[10], "tier "), version >= FirstVersionWithMemory, out tier))) return null;
-        if (!new DirectoryLayout(lanes, sublogs).IsPossible || term > TermStart.TermMax) return null;
+        if (!new DirectoryLayout(lanes, sublogs).IsPossible || term > TermStart.TermMax)
+            return null;
         return new Manifest
         {
             HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous,
@@ -124,10 +127,13 @@ public sealed record Manifest
     private static bool TrySnapshot(string text, out SnapshotName? snapshot)
     {
         snapshot = null;
-        if (text == "none") return true;
+        if (text == "none")
+            return true;
         string[] words = text.Split(' ');
-        if (words.Length is not (2 or 4) || words[0].Contains('/', StringComparison.Ordinal)) return false;
-        if (!ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong batch)) return false;
+        if (words.Length is not (2 or 4) || words[0].Contains('/', StringComparison.Ordinal))
+            return false;
+        if (!ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong batch))
+            return false;
         long bytes = 0;
         uint crc = 0;
         if (words.Length == 4 && (!long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out bytes)
@@ -139,7 +145,8 @@ public sealed record Manifest
     private static bool TryTerms(string text, out IReadOnlyList<TermStart> terms)
     {
         terms = [];
-        if (text == "none") return true;
+        if (text == "none")
+            return true;
         var read = new List<TermStart>();
         foreach (string word in text.Split(' '))
         {
@@ -159,7 +166,8 @@ public sealed record Manifest
     private static bool TryLogs(string text, int sublogs, out IReadOnlyList<NamedLog> logs)
     {
         logs = [];
-        if (text == "none") return true;
+        if (text == "none")
+            return true;
         var read = new List<NamedLog>();
         foreach (string word in text.Split(' '))
         {

@@ -66,9 +66,11 @@ internal sealed unsafe class ChunkPool(int chunkBytes = ChunkPool.DefaultChunkBy
             pooledBytes += own;
             chain->Next = first;
             first = chain;
-            if (last == null) last = chain;
+            if (last == null)
+                last = chain;
         }
-        if (!TryKeep(first, last, bytes, pooledBytes)) Free(first);
+        if (!TryKeep(first, last, bytes, pooledBytes))
+            Free(first);
     }
 
     /// <summary>Adds to the account what is staged elsewhere, or takes it off again.</summary>

@@ -73,7 +73,8 @@ internal sealed unsafe class LaneSet : IDisposable
         long most = force ? checked(LogLimits.BatchBytesMax + LogLimits.ForcedBytesMax) : LogLimits.BatchBytesMax;
         if (Interlocked.Add(ref announced, bytes) <= most || bytes < 0)
         {
-            if (bytes >= _batchBytes) BecomeLong();
+            if (bytes >= _batchBytes)
+                BecomeLong();
             return true;
         }
         Interlocked.Add(ref announced, -bytes);
@@ -88,7 +89,8 @@ internal sealed unsafe class LaneSet : IDisposable
     {
         LaneHalf* half = Half(lane, batch);
         long needed = (long)EntryHeader.Bytes + key.Length + bytesMax;
-        if (needed > half->Room) Extend(half, needed);
+        if (needed > half->Room)
+            Extend(half, needed);
         byte* at = half->Cursor + EntryHeader.Bytes;
         // Whole vectors: behind a key and behind a chunk there is that much room, and what is too much is written over.
         for (int i = 0; i < key.Length; i += Vector128<byte>.Count) Vector128.Load(key.Bytes + i).Store(at + i);
@@ -105,8 +107,10 @@ internal sealed unsafe class LaneSet : IDisposable
         half->Room -= (int)header.EntryBytes;
         half->Entries++;
         // The lane's next lines were last seen by the core that wrote the file; ask for them before they are needed (LogBenchmark: 2 ns).
-        if (Sse.IsSupported) Sse.Prefetch0(half->Cursor + LineBytes);
-        if (Sse.IsSupported) Sse.Prefetch0(half->Cursor + 2 * LineBytes);
+        if (Sse.IsSupported)
+            Sse.Prefetch0(half->Cursor + LineBytes);
+        if (Sse.IsSupported)
+            Sse.Prefetch0(half->Cursor + 2 * LineBytes);
     }
 
     /// <summary>Sets what is called, under a partition's lock, when the open batch becomes long.</summary>
@@ -121,7 +125,8 @@ internal sealed unsafe class LaneSet : IDisposable
         ulong batch = Batch;
         for (int lane = 0; lane < Count; lane++)
         {
-            if (Volatile.Read(ref Half(lane, batch)->Entries) != 0) return true;
+            if (Volatile.Read(ref Half(lane, batch)->Entries) != 0)
+                return true;
         }
         return false;
     }
@@ -145,7 +150,8 @@ internal sealed unsafe class LaneSet : IDisposable
     {
         LaneHalf* half = Half(lane, batch);
         take = default;
-        if (half->Entries == 0) return false;
+        if (half->Entries == 0)
+            return false;
         Leave(half);
         long bytes = half->Tail->Before + half->Tail->Used;
         take = new LaneTake { Lane = (ushort)lane, Entries = half->Entries, Bytes = bytes, Head = half->Head };
@@ -170,7 +176,8 @@ internal sealed unsafe class LaneSet : IDisposable
     // Expiry and eviction write and nudge nobody; a batch must not grow for ever because of it.
     private void BecomeLong()
     {
-        if (_isLong) return;
+        if (_isLong)
+            return;
         _isLong = true;
         _onLong?.Invoke();
     }
@@ -180,14 +187,16 @@ internal sealed unsafe class LaneSet : IDisposable
     {
         Check.That(needed is > 0 and <= LogLimits.BatchBytesMax, "log.L5 an entry fits into a batch");
         Chunk* next = _pool.Take((int)needed), tail = half->Tail;
-        if (tail == null) half->Head = next;
+        if (tail == null)
+            half->Head = next;
         else
         {
             Leave(half);
             tail->Next = next;
             next->Before = tail->Before + tail->Used;
             long left = Interlocked.Add(ref _leftBytes, tail->Used);
-            if (next->Before >= LongLaneBytes || left >= _batchBytes) BecomeLong();
+            if (next->Before >= LongLaneBytes || left >= _batchBytes)
+                BecomeLong();
         }
         half->Tail = next;
         half->Cursor = Chunk.Start(next);

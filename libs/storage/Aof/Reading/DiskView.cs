@@ -22,7 +22,8 @@ internal sealed unsafe class DiskView(IDisk disk) : IDisposable
 
     public void Open(string name)
     {
-        if (name == Name) return;
+        if (name == Name)
+            return;
         _file?.Dispose();
         _file = null;
         Name = "";
@@ -36,8 +37,10 @@ internal sealed unsafe class DiskView(IDisk disk) : IDisposable
     /// <summary>The bytes at the offset, in place until the next call; null if the file ends before.</summary>
     public byte* At(long offset, long bytes)
     {
-        if (bytes > Length - offset) return null;
-        if (offset < _at || offset + bytes > _at + _bytes) Fill(offset, bytes);
+        if (bytes > Length - offset)
+            return null;
+        if (offset < _at || offset + bytes > _at + _bytes)
+            Fill(offset, bytes);
         return offset + bytes > _at + _bytes ? null : _block.Bytes + (offset - _at);
     }
 
@@ -46,13 +49,15 @@ internal sealed unsafe class DiskView(IDisk disk) : IDisposable
         _at = offset & -NativeBuffer.Alignment;
         long wanted = Math.Max(BlockBytes, offset + bytes - _at);
         wanted = (wanted + NativeBuffer.Alignment - 1) & -NativeBuffer.Alignment;
-        if (_block.Capacity > 4 * BlockBytes && wanted == BlockBytes) _block.Dispose(); // a giant has been and gone
+        if (_block.Capacity > 4 * BlockBytes && wanted == BlockBytes)
+            _block.Dispose(); // a giant has been and gone
         _block.Grow(wanted, 0);
         for (_bytes = 0; _bytes < wanted;)
         {
             int read = _file!.Read(_at + _bytes, new Span<byte>(_block.Bytes + _bytes, (int)Math.Min(wanted - _bytes, 1 << 30)));
             _bytes += read;
-            if (read == 0 || _bytes % NativeBuffer.Alignment != 0) return; // the end of the file
+            if (read == 0 || _bytes % NativeBuffer.Alignment != 0)
+                return; // the end of the file
         }
     }
 

@@ -11,7 +11,8 @@ internal static class LogFiles
     {
         var files = new List<LogFile>();
         foreach (string name in disk.List())
-            if (LogFileName.TryParse(name, out int sublog, out ulong first)) files.Add(new LogFile(name, sublog, first));
+            if (LogFileName.TryParse(name, out int sublog, out ulong first))
+                files.Add(new LogFile(name, sublog, first));
         return [.. files.OrderBy(static file => file.Sublog).ThenBy(static file => file.FirstBatch)];
     }
 

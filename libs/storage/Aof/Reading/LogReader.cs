@@ -40,10 +40,12 @@ internal sealed class LogReader : IDisposable
     /// <summary>Goes to the next batch; false at the end of the log.</summary>
     public bool Next()
     {
-        if (Failure != null || (!_began && !Begin())) return false;
+        if (Failure != null || (!_began && !Begin()))
+            return false;
         do
         {
-            if (!ReadAll()) return false;
+            if (!ReadAll())
+                return false;
         }
         while (_cursors[0].Next <= _after + 1);
         LastBatch = _cursors[0].Next - 1;
@@ -60,13 +62,15 @@ internal sealed class LogReader : IDisposable
     {
         foreach (SublogCursor cursor in _cursors) cursor.Begin(_after + 1);
         _began = true;
-        if (Array.Find(_cursors, static cursor => cursor.Failure != null) is { } broken) return Fail(broken.Failure!);
+        if (Array.Find(_cursors, static cursor => cursor.Failure != null) is { } broken)
+            return Fail(broken.Failure!);
         _start = _cursors.Max(static cursor => cursor.Next);
         foreach (SublogCursor cursor in _cursors)
         {
             while (cursor.Next < _start)
             {
-                if (!cursor.TryRead()) return Fail(cursor.Failure!);
+                if (!cursor.TryRead())
+                    return Fail(cursor.Failure!);
                 cursor.Accept();
             }
         }
@@ -76,7 +80,8 @@ internal sealed class LogReader : IDisposable
     private bool ReadAll()
     {
         foreach (SublogCursor cursor in _cursors)
-            if (!cursor.TryRead()) return Fail(cursor.Failure!);
+            if (!cursor.TryRead())
+                return Fail(cursor.Failure!);
         BatchHeader first = _cursors[0].Part.Header;
         foreach (SublogCursor cursor in _cursors)
         {

@@ -48,7 +48,8 @@ internal sealed unsafe class SublogCursor : IDisposable
     public void Begin(ulong wanted)
     {
         Next = wanted;
-        if (Files.Count == 0) return;
+        if (Files.Count == 0)
+            return;
         int index = Files.Count - 1;
         while (index >= 0 && Files[index].FirstBatch > wanted) index--;
         if (index < 0)
@@ -60,7 +61,8 @@ internal sealed unsafe class SublogCursor : IDisposable
         bool opened = TryOpen(index, out FileHeader header);
         // The youngest file may be one whose creation was interrupted.
         while (!opened && index > 0 && Failure!.Kind == LogFailureKind.Broken) opened = TryOpen(--index, out header);
-        if (opened) Failure = null;
+        if (opened)
+            Failure = null;
         FileIndex = index;
         Offset = FileHeader.Bytes;
         Next = Files[index].FirstBatch;
@@ -73,7 +75,8 @@ internal sealed unsafe class SublogCursor : IDisposable
     public bool TryRead()
     {
         SkipProofs();
-        if (FileIndex < 0) return Fail(LogFailureKind.End, LogFileName.Of(Sublog, Next), 0, "the file does not exist");
+        if (FileIndex < 0)
+            return Fail(LogFailureKind.End, LogFileName.Of(Sublog, Next), 0, "the file does not exist");
         LogFile file = Files[FileIndex];
         _view.Open(file.Name);
         _open = _layout;
@@ -82,10 +85,13 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (state == HeaderState.None && far != near)
         {
             HeaderState other = HeaderAt(far, out header, out crc);
-            if (other != HeaderState.None) (near, state) = (far, other);
+            if (other != HeaderState.None)
+                (near, state) = (far, other);
         }
-        if (state == HeaderState.Whole) return Accepts(new Place(FileIndex, near), header, crc, _layout);
-        if (FileIndex + 1 < Files.Count && Files[FileIndex + 1].FirstBatch == Next) return TryNextFile();
+        if (state == HeaderState.Whole)
+            return Accepts(new Place(FileIndex, near), header, crc, _layout);
+        if (FileIndex + 1 < Files.Count && Files[FileIndex + 1].FirstBatch == Next)
+            return TryNextFile();
         if (state == HeaderState.None && IsFileMissing(near))
             return Fail(LogFailureKind.Missing, LogFileName.Of(Sublog, Next), 0, $"it, or the end of {file.Name}, is missing: that one ends with batch {Next - 1}, and the next begins with batch {Files[FileIndex + 1].FirstBatch}");
         return state switch
@@ -99,7 +105,8 @@ internal sealed unsafe class SublogCursor : IDisposable
     /// <summary>Moves behind the proofs of durability that stand next, and believes them; then a part stands there, or nothing that counts.</summary>
     public void SkipProofs()
     {
-        if (FileIndex < 0 || !_layout.IsReceived) return;
+        if (FileIndex < 0 || !_layout.IsReceived)
+            return;
         _view.Open(Files[FileIndex].Name);
         while (Offset > FileHeader.Bytes && (TrySkipProof(Up(Offset, BatchAlignment)) || TrySkipProof(Up(Offset, WriteAlignment))))
         {
@@ -122,11 +129,13 @@ internal sealed unsafe class SublogCursor : IDisposable
 
     private bool TryNextFile()
     {
-        if (!TryOpen(FileIndex + 1, out FileHeader header)) return false;
+        if (!TryOpen(FileIndex + 1, out FileHeader header))
+            return false;
         string name = Files[FileIndex + 1].Name;
         if (header.PreviousCrc != LastCrc)
             return Fail(LogFailureKind.Broken, name, 0, "the file does not go on where the one before it ended");
-        if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, 0, $"its term {header.Term} is before term {LastTerm}");
+        if (header.Term < LastTerm)
+            return Fail(LogFailureKind.Broken, name, 0, $"its term {header.Term} is before term {LastTerm}");
         HeaderState state = HeaderAt(FileHeader.Bytes, out BatchHeader batch, out uint crc);
         return state switch
         {
@@ -140,11 +149,13 @@ internal sealed unsafe class SublogCursor : IDisposable
     // A later file begins only when all before it is durable. Where anything stands behind the end of this one, it is this one that is damaged.
     private bool IsFileMissing(long end)
     {
-        if (FileIndex + 1 >= Files.Count || Files[FileIndex + 1].FirstBatch < Next) return false;
+        if (FileIndex + 1 >= Files.Count || Files[FileIndex + 1].FirstBatch < Next)
+            return false;
         for (long at = end; at < _view.DataEnd; at += WriteAlignment)
         {
             long bytes = Math.Min(WriteAlignment, _view.Length - at);
-            if (bytes > 0 && new ReadOnlySpan<byte>(_view.At(at, bytes), (int)bytes).ContainsAnyExcept((byte)0)) return false;
+            if (bytes > 0 && new ReadOnlySpan<byte>(_view.At(at, bytes), (int)bytes).ContainsAnyExcept((byte)0))
+                return false;
         }
         return TryOpen(FileIndex + 1, out FileHeader header) && header.Term >= LastTerm;
     }
@@ -156,11 +167,15 @@ internal sealed unsafe class SublogCursor : IDisposable
         byte* at = _view.At(0, FileHeader.Bytes);
         HeaderState state = HeaderState.None;
         header = default;
-        if (at != null) state = FileHeader.TryRead(new ReadOnlySpan<byte>(at, FileHeader.Bytes), out header);
-        if (state == HeaderState.Newer) return Fail(LogFailureKind.Newer, name, 0, "the file is of a newer version of the format");
-        if (state != HeaderState.Whole) return Fail(LogFailureKind.Broken, name, 0, "the file header is not whole");
+        if (at != null)
+            state = FileHeader.TryRead(new ReadOnlySpan<byte>(at, FileHeader.Bytes), out header);
+        if (state == HeaderState.Newer)
+            return Fail(LogFailureKind.Newer, name, 0, "the file is of a newer version of the format");
+        if (state != HeaderState.Whole)
+            return Fail(LogFailureKind.Broken, name, 0, "the file header is not whole");
         _open = header;
-        if (header.Sublog == Sublog && header.Sublogs == _sublogs && header.FirstBatch == Files[index].FirstBatch) return true;
+        if (header.Sublog == Sublog && header.Sublogs == _sublogs && header.FirstBatch == Files[index].FirstBatch)
+            return true;
         return Fail(LogFailureKind.Impossible, name, 0,
             $"the file header says sublog {header.Sublog} of {header.Sublogs} from batch {header.FirstBatch} on: it is another file's");
     }
@@ -170,10 +185,12 @@ internal sealed unsafe class SublogCursor : IDisposable
         header = default;
         crc = 0;
         byte* at = _view.At(offset, BatchHeader.Bytes);
-        if (at == null) return HeaderState.None;
+        if (at == null)
+            return HeaderState.None;
         var bytes = new ReadOnlySpan<byte>(at, BatchHeader.Bytes);
         HeaderState state = BatchHeader.TryRead(bytes, out header, out crc);
-        if (state == HeaderState.Whole && !_open.IsReceived) Durable = Math.Max(Durable, header.DurableBatch);
+        if (state == HeaderState.Whole && !_open.IsReceived)
+            Durable = Math.Max(Durable, header.DurableBatch);
         return state;
     }
 
@@ -182,10 +199,13 @@ internal sealed unsafe class SublogCursor : IDisposable
     {
         long near = Up(Offset, BatchAlignment);
         byte* at = _view.At(near, DurableProof.Bytes);
-        if (at == null || (near != offset && new ReadOnlySpan<byte>(at, DurableProof.Bytes).ContainsAnyExcept((byte)0))) return false;
+        if (at == null || (near != offset && new ReadOnlySpan<byte>(at, DurableProof.Bytes).ContainsAnyExcept((byte)0)))
+            return false;
         at = _view.At(offset, DurableProof.Bytes);
-        if (at == null || !DurableProof.TryRead(new ReadOnlySpan<byte>(at, DurableProof.Bytes), out DurableProof proof)) return false;
-        if (proof.Sublog != Sublog || proof.Sublogs != _sublogs || proof.PreviousCrc != LastCrc) return false;
+        if (at == null || !DurableProof.TryRead(new ReadOnlySpan<byte>(at, DurableProof.Bytes), out DurableProof proof))
+            return false;
+        if (proof.Sublog != Sublog || proof.Sublogs != _sublogs || proof.PreviousCrc != LastCrc)
+            return false;
         Durable = Math.Max(Durable, proof.Batch);
         Offset = offset + DurableProof.Bytes;
         return true;
@@ -195,7 +215,8 @@ internal sealed unsafe class SublogCursor : IDisposable
     private bool Accepts(Place place, in BatchHeader header, uint crc, in FileHeader layout)
     {
         string name = Files[place.FileIndex].Name;
-        if (header.Batch != Next) return Fail(LogFailureKind.Broken, name, place.Offset, $"batch {header.Batch} stands there");
+        if (header.Batch != Next)
+            return Fail(LogFailureKind.Broken, name, place.Offset, $"batch {header.Batch} stands there");
         if (header.Part != Sublog || header.Parts != _sublogs)
             return Fail(LogFailureKind.Impossible, name, place.Offset,
                 $"part {header.Part} of {header.Parts} stands in sublog {Sublog} of {_sublogs}");
@@ -204,7 +225,8 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (header.Term < LastTerm)
             return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
         byte* body = header.BodyBytes > LogLimits.PartBodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
-        if (body == null) return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
+        if (body == null)
+            return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
         if (Crc32C.Of(new ReadOnlySpan<byte>(body, (int)header.BodyBytes)) != header.BodyCrc)
             return Fail(LogFailureKind.Broken, name, place.Offset, "the checksum of the batch's body does not hold");
         Part = new LogPart

@@ -69,7 +69,8 @@ internal sealed unsafe class TailScan
             long step = (at + BatchHeader.Bytes) / BatchHeader.Bytes * BatchHeader.Bytes;
             step = Math.Min(step, view.Length);
             var bytes = new ReadOnlySpan<byte>(view.At(at, step - at), (int)(step - at));
-            if (!HasRest && bytes.ContainsAnyExcept((byte)0)) HasRest = true;
+            if (!HasRest && bytes.ContainsAnyExcept((byte)0))
+                HasRest = true;
             at = at % BatchHeader.Bytes == 0 ? Math.Max(step, Note(view, cursor, at, bytes)) : step;
         }
     }
@@ -79,10 +80,14 @@ internal sealed unsafe class TailScan
     /// </summary>
     private long Note(DiskView view, SublogCursor cursor, long at, ReadOnlySpan<byte> bytes)
     {
-        if (_isReceived) NoteProof(cursor, bytes);
-        if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;
-        if (header.Part != cursor.Sublog || header.Parts != _reader.Cursors.Count || header.Term < cursor.LastTerm) return 0;
-        if (!_isReceived) _durable = Math.Max(_durable, header.DurableBatch);
+        if (_isReceived)
+            NoteProof(cursor, bytes);
+        if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole)
+            return 0;
+        if (header.Part != cursor.Sublog || header.Parts != _reader.Cursors.Count || header.Term < cursor.LastTerm)
+            return 0;
+        if (!_isReceived)
+            _durable = Math.Max(_durable, header.DurableBatch);
         if (header.Batch > _reader.LastBatch)
         {
             _seen = Math.Max(_seen, header.Batch);
@@ -94,21 +99,28 @@ internal sealed unsafe class TailScan
 
     private void NoteProof(SublogCursor cursor, ReadOnlySpan<byte> bytes)
     {
-        if (!DurableProof.TryRead(bytes, out DurableProof proof)) return;
-        if (proof.Sublog == cursor.Sublog && proof.Sublogs == _reader.Cursors.Count && proof.Term >= cursor.LastTerm) _durable = Math.Max(_durable, proof.Batch);
+        if (!DurableProof.TryRead(bytes, out DurableProof proof))
+            return;
+        if (proof.Sublog == cursor.Sublog && proof.Sublogs == _reader.Cursors.Count && proof.Term >= cursor.LastTerm)
+            _durable = Math.Max(_durable, proof.Batch);
     }
 
     private void NoteFile(DiskView view, SublogCursor cursor, bool isHead)
     {
         int bytes = (int)Math.Min(FileHeader.Bytes, view.Length);
         _isReceived = false;
-        if (bytes == 0) return;
+        if (bytes == 0)
+            return;
         var block = new ReadOnlySpan<byte>(view.At(0, bytes), bytes);
         HeaderState state = FileHeader.TryRead(block, out FileHeader header);
         _isReceived = state == HeaderState.Whole && header.IsReceived;
-        if (isHead) return;
-        if (state == HeaderState.None && block.ContainsAnyExcept((byte)0)) HasRest = true;
-        if (state != HeaderState.Whole || header.Sublog != _failure.Sublog || cursor.Sublog != _failure.Sublog) return;
-        if (header.Term >= cursor.LastTerm) _durable = Math.Max(_durable, header.FirstBatch - 1);
+        if (isHead)
+            return;
+        if (state == HeaderState.None && block.ContainsAnyExcept((byte)0))
+            HasRest = true;
+        if (state != HeaderState.Whole || header.Sublog != _failure.Sublog || cursor.Sublog != _failure.Sublog)
+            return;
+        if (header.Term >= cursor.LastTerm)
+            _durable = Math.Max(_durable, header.FirstBatch - 1);
     }
 }

@@ -36,7 +36,8 @@ internal static class Aside
         for (int number = 1; ; number++)
         {
             string aside = string.Create(CultureInfo.InvariantCulture, $"damaged-{number}-{name}");
-            if (!taken.Contains(aside)) return aside;
+            if (!taken.Contains(aside))
+                return aside;
         }
     }
 }

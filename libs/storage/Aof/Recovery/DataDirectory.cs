@@ -35,7 +35,8 @@ public sealed class DataDirectory : IDisposable
     /// </summary>
     public static DataDirectory Open(string path, Func<string, IDisk> diskOf, DirectoryLayout? fresh = null)
     {
-        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        if (!OperatingSystem.IsLinux())
+            throw new PlatformNotSupportedException("data directories need Linux");
         DirectoryGuard.Create(path);
         DirectoryGuard.Judge(path);
         DirectoryLock held = DirectoryLock.Take(path);
@@ -69,7 +70,8 @@ public sealed class DataDirectory : IDisposable
     /// <summary>Keeps other processes out of a directory without reading anything; for tools that look at a damaged one.</summary>
     public static IDisposable Hold(string path)
     {
-        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        if (!OperatingSystem.IsLinux())
+            throw new PlatformNotSupportedException("data directories need Linux");
         DirectoryGuard.Judge(path);
         return DirectoryLock.Take(path);
     }
@@ -77,9 +79,11 @@ public sealed class DataDirectory : IDisposable
     /// <summary>True if anything in the directory is a data directory's, whatever its state.</summary>
     public static bool Is(string path)
     {
-        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        if (!OperatingSystem.IsLinux())
+            throw new PlatformNotSupportedException("data directories need Linux");
         foreach (string file in Directory.EnumerateFileSystemEntries(path))
-            if (Path.GetFileName(file) is var name && name != DirectoryLock.FileName && DirectoryGuard.IsOurs(name)) return true;
+            if (Path.GetFileName(file) is var name && name != DirectoryLock.FileName && DirectoryGuard.IsOurs(name))
+                return true;
         return false;
     }
 
@@ -124,7 +128,8 @@ public sealed class DataDirectory : IDisposable
     {
         lock (_gate)
         {
-            if (Manifest.Snapshot is { } snapshot && snapshot.File == name) Publish(Manifest with { Snapshot = new SnapshotName(name, snapshot.Batch) });
+            if (Manifest.Snapshot is { } snapshot && snapshot.File == name)
+                Publish(Manifest with { Snapshot = new SnapshotName(name, snapshot.Batch) });
         }
     }
 
@@ -136,7 +141,8 @@ public sealed class DataDirectory : IDisposable
     {
         lock (_gate)
         {
-            if (_key is { IsProven: true } && _key.Is(DirectoryKey.TryRead(Disk))) return _key;
+            if (_key is { IsProven: true } && _key.Is(DirectoryKey.TryRead(Disk)))
+                return _key;
             return _key = DirectoryKey.TryMake(Disk);
         }
     }
@@ -180,11 +186,13 @@ public sealed class DataDirectory : IDisposable
             List<LogFile> files = LogFiles.All(Disk);
             for (int i = 0; i + 1 < files.Count; i++)
             {
-                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > LogNeededFrom) continue;
+                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > LogNeededFrom)
+                    continue;
                 Disk.Delete(files[i].Name);
                 deleted.Add(files[i].Name);
             }
-            if (deleted.Count > 0) Disk.SyncDirectory();
+            if (deleted.Count > 0)
+                Disk.SyncDirectory();
             return deleted;
         }
     }
@@ -220,7 +228,8 @@ public sealed class DataDirectory : IDisposable
         ArgumentNullException.ThrowIfNull(position);
         lock (_gate)
         {
-            if (position.Batch == 0 || position.Crcs.Count != Manifest.Sublogs || !CanCutBehind(position.Batch)) return false;
+            if (position.Batch == 0 || position.Crcs.Count != Manifest.Sublogs || !CanCutBehind(position.Batch))
+                return false;
             using var reader = new LogReader(Disk, Manifest.Sublogs, position.Batch - 1);
             if (!reader.Next() || reader.LastBatch != position.Batch || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]))
                 return false;
@@ -236,7 +245,8 @@ public sealed class DataDirectory : IDisposable
     {
         lock (_gate)
         {
-            if (term > Manifest.Term) Publish(Manifest with { Term = term });
+            if (term > Manifest.Term)
+                Publish(Manifest with { Term = term });
         }
     }
 
@@ -261,7 +271,8 @@ public sealed class DataDirectory : IDisposable
     {
         lock (_gate)
         {
-            if (durable != Manifest.Ended) Publish(Manifest with { Ended = durable });
+            if (durable != Manifest.Ended)
+                Publish(Manifest with { Ended = durable });
         }
     }
 
@@ -277,13 +288,17 @@ public sealed class DataDirectory : IDisposable
     {
         lock (_gate)
         {
-            if (next.Logs.SequenceEqual(Manifest.Logs)) next = next with { Logs = Manifest.Logs };
+            if (next.Logs.SequenceEqual(Manifest.Logs))
+                next = next with { Logs = Manifest.Logs };
             if (choice.Damaged.Count > 0)
                 next = next with { Snapshot = choice.Chosen, Previous = null };
-            if (next != Manifest) Publish(next);
+            if (next != Manifest)
+                Publish(next);
             foreach (SnapshotName damaged in choice.Damaged)
-                if (Disk.List().Contains(damaged.File)) Aside.Move(Disk, damaged.File);
-            if (choice.Damaged.Count > 0) Disk.SyncDirectory();
+                if (Disk.List().Contains(damaged.File))
+                    Aside.Move(Disk, damaged.File);
+            if (choice.Damaged.Count > 0)
+                Disk.SyncDirectory();
         }
     }
 
@@ -306,12 +321,15 @@ public sealed class DataDirectory : IDisposable
         bool deleted = false;
         foreach (string name in Disk.List())
         {
-            if (!SnapshotFileName.TryParse(name, out ulong batch) || batch > newest) continue;
-            if (name == Manifest.Snapshot?.File || name == Manifest.Previous?.File) continue;
+            if (!SnapshotFileName.TryParse(name, out ulong batch) || batch > newest)
+                continue;
+            if (name == Manifest.Snapshot?.File || name == Manifest.Previous?.File)
+                continue;
             Disk.Delete(name);
             deleted = true;
         }
-        if (deleted) Disk.SyncDirectory();
+        if (deleted)
+            Disk.SyncDirectory();
     }
 
     private static T Guarded<T>(IDisk disk, Func<T> step)

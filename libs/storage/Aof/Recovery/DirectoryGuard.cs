@@ -19,9 +19,11 @@ internal static class DirectoryGuard
     /// <summary>Creates the directory, readable by us only, if it is not there.</summary>
     public static void Create(string path)
     {
-        if (Path.Exists(path)) return;
+        if (Path.Exists(path))
+            return;
         string above = Above(path);
-        if (File.Exists(above)) throw Refused(path, $"{above} is a file, not a directory", "Name a directory.");
+        if (File.Exists(above))
+            throw Refused(path, $"{above} is a file, not a directory", "Name a directory.");
         try
         {
             Directory.CreateDirectory(path, Owner);
@@ -37,14 +39,18 @@ internal static class DirectoryGuard
         var directory = new DirectoryInfo(path);
         if (directory.LinkTarget != null)
             throw Refused(path, "it is a symbolic link", $"Name the directory it points to: {directory.LinkTarget}.");
-        if (!directory.Exists) throw Refused(path, "it is not a directory", "Name a directory.");
+        if (!directory.Exists)
+            throw Refused(path, "it is not a directory", "Name a directory.");
         UnixFileMode mode = File.GetUnixFileMode(path);
-        if ((mode & OthersWrite) != 0) throw Refused(path, "others than its owner may write to it", (mode & UnixFileMode.StickyBit) != 0
-            ? $"It is made for everybody: name a directory inside of it, such as {Path.Combine(path, "garnet")}." : $"Run: chmod 0700 {path}");
-        if ((mode & Owner) != Owner) throw Refused(path, "its owner may not write to it", $"Run: chmod 0700 {path}");
+        if ((mode & OthersWrite) != 0)
+            throw Refused(path, "others than its owner may write to it", (mode & UnixFileMode.StickyBit) != 0
+                ? $"It is made for everybody: name a directory inside of it, such as {Path.Combine(path, "garnet")}." : $"Run: chmod 0700 {path}");
+        if ((mode & Owner) != Owner)
+            throw Refused(path, "its owner may not write to it", $"Run: chmod 0700 {path}");
         JudgeOwner(path);
         foreach (FileSystemInfo file in directory.EnumerateFileSystemInfos())
-            if (IsOurs(file.Name)) JudgeFile(file);
+            if (IsOurs(file.Name))
+                JudgeFile(file);
     }
 
     public static bool IsOurs(string name) => name is Manifest.FileName or Manifest.NextFileName or Manifest.ReplacingFileName or DirectoryLock.FileName
@@ -63,8 +69,10 @@ internal static class DirectoryGuard
 
     private static void JudgeFile(FileSystemInfo file)
     {
-        if (file.LinkTarget != null) throw Refused(file.FullName, "it is a symbolic link", "Put the file itself there.");
-        if (file is DirectoryInfo) throw Refused(file.FullName, "it is a directory where a file should be", "Move it away.");
+        if (file.LinkTarget != null)
+            throw Refused(file.FullName, "it is a symbolic link", "Put the file itself there.");
+        if (file is DirectoryInfo)
+            throw Refused(file.FullName, "it is a directory where a file should be", "Move it away.");
         JudgeOwner(file.FullName);
         if ((File.GetUnixFileMode(file.FullName) & OthersWrite) != 0)
             throw Refused(file.FullName, "others than its owner may write to it", $"Run: chmod 0600 {file.FullName}");
@@ -75,7 +83,8 @@ internal static class DirectoryGuard
         uint? owner;
         fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0')) owner = Libc.FactsOf(bytes)?.Owner;
         uint us = Libc.geteuid();
-        if (owner == us) return;
+        if (owner == us)
+            return;
         throw Refused(path, $"it belongs to user {owner}, and the server runs as user {us}",
             $"Run the server as its owner, or: chown {us} {path}");
     }

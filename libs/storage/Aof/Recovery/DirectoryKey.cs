@@ -38,11 +38,13 @@ public sealed class DirectoryKey
     public static DirectoryKey? TryRead(IDisk disk)
     {
         ArgumentNullException.ThrowIfNull(disk);
-        if (!AesGcm.IsSupported) return null;
+        if (!AesGcm.IsSupported)
+            return null;
         try
         {
             byte[] mark = disk.MarkOf(FileName);
-            if (mark.Length == 0) return null;
+            if (mark.Length == 0)
+                return null;
             byte[] bytes = WholeFile.Read(disk, FileName, FileBytes + 1);
             return IsWhole(bytes) ? new DirectoryKey(HKDF.Extract(HashAlgorithmName.SHA256, bytes[SecretOffset..CrcOffset], mark)) : null;
         }
@@ -56,7 +58,8 @@ public sealed class DirectoryKey
     public static DirectoryKey? TryMake(IDisk disk)
     {
         ArgumentNullException.ThrowIfNull(disk);
-        if (!AesGcm.IsSupported) return null;
+        if (!AesGcm.IsSupported)
+            return null;
         try
         {
             WholeFile.Write(disk, NextFileName, Encode(Libc.RandomBytes(SecretBytes)));

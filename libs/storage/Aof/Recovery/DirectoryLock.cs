@@ -43,7 +43,8 @@ internal sealed class DirectoryLock : IDisposable
         int descriptor;
         fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0')) descriptor = Libc.OpenLockFile(bytes);
         int errno = Libc.Errno;
-        if (descriptor >= 0) return new SafeFileHandle(descriptor, ownsHandle: true);
+        if (descriptor >= 0)
+            return new SafeFileHandle(descriptor, ownsHandle: true);
         throw DirectoryGuard.Refused(path, $"it cannot be opened for writing (errno {errno})",
             "Make the directory writable for the server's user; a file system mounted read-only cannot hold it.");
     }

@@ -27,9 +27,11 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     {
         _count = 0; // a block before may have ended in a failure
         for (int i = 0; i < block.Slices.Count; i++)
-            if (block.Slices[i].Lane % workers == worker) Add(block, i);
+            if (block.Slices[i].Lane % workers == worker)
+                Add(block, i);
         Flush(block);
-        if (_isOpen) Close(block);
+        if (_isOpen)
+            Close(block);
     }
 
     // A slice is short where batches are small: what is looked ahead at goes on over its end.
@@ -43,9 +45,11 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
             Decode(slice, ref next, ref at, end);
             next.Slice = index;
             // What follows an operation on the whole store is looked at only after it: it changes what a database's number means.
-            if (_count == AheadMax || slice.IsOrdered) Flush(block);
+            if (_count == AheadMax || slice.IsOrdered)
+                Flush(block);
         }
-        if (at != end) throw Bad(slice, "a lane is longer than its entries");
+        if (at != end)
+            throw Bad(slice, "a lane is longer than its entries");
     }
 
     // Buckets were asked for when the entries were decoded and records are next, so that the memory's answers for all of them overlap
@@ -55,7 +59,8 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         Span<Pending> pending = _pending.AsSpan(0, _count);
         foreach (ref Pending entry in pending)
         {
-            if (entry.Bucket != 0) store.PrefetchRecord(entry.Key, entry.Bucket);
+            if (entry.Bucket != 0)
+                store.PrefetchRecord(entry.Key, entry.Bucket);
         }
         foreach (ref Pending entry in pending) Apply(block, entry);
         _count = 0;
@@ -81,7 +86,8 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     {
         if (!EntryHeader.TryRead(new ReadOnlySpan<byte>(at, (int)(end - at)), out EntryHeader entry))
             throw Bad(slice, "an entry does not fit into its lane");
-        if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
+        if ((uint)entry.Database >= NamespaceTable.DatabasesMax)
+            throw Bad(slice, $"there is no database {entry.Database}");
         byte* key = at + EntryHeader.Bytes;
         next.Entry = entry;
         next.Arguments = key + entry.KeyBytes;
@@ -100,7 +106,8 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     {
         ref readonly EntryHeader entry = ref pending.Entry;
         var arguments = new ReadOnlySpan<byte>(pending.Arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
-        if (_isOpen || table.IsPart(entry.Operation)) Frame(block, pending);
+        if (_isOpen || table.IsPart(entry.Operation))
+            Frame(block, pending);
         if (pending.Bucket == 0)
         {
             ApplyControl(store, block.Slices[pending.Slice], entry, arguments);
@@ -109,7 +116,8 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         if (Losses?.Skips(session, pending.Key, table.Replaces(entry.Operation, arguments)) == true)
             return;
         sketch?.Announce(pending.Key.Hash, pending.Batch);
-        if (Applies(block, pending, arguments)) return;
+        if (Applies(block, pending, arguments))
+            return;
         session.UnlockTo(0);
         _isOpen = false;
         throw Refused(block.Slices[pending.Slice], entry);
@@ -138,8 +146,10 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         bool isPart = pending.Bucket != 0 && table.IsPart(pending.Entry.Operation);
         bool isSame = _isOpen && pending.Bucket != 0 && pending.Key.Hash == _open.Key.Hash && pending.Key.Namespace == _open.Key.Namespace
             && pending.Key.Span.SequenceEqual(_open.Key.Span);
-        if (_isOpen && !(isSame && (isPart || pending.Entry.Operation == DeleteKey.OpId))) Close(block);
-        if (_isOpen || !isPart) return;
+        if (_isOpen && !(isSame && (isPart || pending.Entry.Operation == DeleteKey.OpId)))
+            Close(block);
+        if (_isOpen || !isPart)
+            return;
         session.Lock([pending.Key]);
         (_isOpen, _open) = (true, pending);
     }
@@ -154,14 +164,17 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
             session.Modify(_open.Key, ref delete);
         }
         session.Unlock();
-        if (!isSound) throw Bad(block.Slices[_open.Slice], "a value that was put part by part is not as it must be");
+        if (!isSound)
+            throw Bad(block.Slices[_open.Slice], "a value that was put part by part is not as it must be");
     }
 
     private GarnetException Refused(in ReplaySlice slice, in EntryHeader entry)
     {
-        if (!table.Knows(entry.Operation)) return Bad(slice, $"operation {entry.Operation} is not known");
+        if (!table.Knows(entry.Operation))
+            return Bad(slice, $"operation {entry.Operation} is not known");
         StoreFigures figures = store.Figures();
-        if (!store.Tight) return Bad(slice, $"the arguments of operation {entry.Operation} are not valid");
+        if (!store.Tight)
+            return Bad(slice, $"the arguments of operation {entry.Operation} are not valid");
         return new GarnetException(ExitKind.Configuration, "the data do not fit into memory",
             $"{figures.UsedBytes:N0} of {figures.LimitBytes:N0} bytes are used at batch {slice.Batch} of {slice.File}",
             "Raise maxmemory and start again; nothing on disk was changed.");

@@ -25,8 +25,10 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     {
         foreach (SublogCursor cursor in reader.Cursors)
             for (int i = cursor.Files.Count - 1; i >= (DropsAll(reader) ? 0 : FirstBehind(cursor)); i--) Remove(cursor.Files[i].Name);
-        if (_directoryChanged) disk.SyncDirectory();
-        if (DropsAll(reader)) return;
+        if (_directoryChanged)
+            disk.SyncDirectory();
+        if (DropsAll(reader))
+            return;
         foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
     }
 
@@ -42,7 +44,8 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     private NamedLog Left(SublogCursor cursor)
     {
         int last = FirstBehind(cursor) - 1;
-        if (last < 0 || last >= cursor.Files.Count || NamedFiles.HeaderOf(disk, cursor.Files[last].Name) is not { } header) return default;
+        if (last < 0 || last >= cursor.Files.Count || NamedFiles.HeaderOf(disk, cursor.Files[last].Name) is not { } header)
+            return default;
         long bytes = last == cursor.FileIndex ? cursor.Offset : LogFiles.Bytes(disk, cursor.Files[last].Name);
         return new NamedLog(cursor.Files[last].FirstBatch, header.Identity, bytes);
     }
@@ -53,12 +56,14 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
 
     private void CutHead(SublogCursor cursor)
     {
-        if (FirstBehind(cursor) != cursor.FileIndex + 1 || cursor.FileIndex < 0) return;
+        if (FirstBehind(cursor) != cursor.FileIndex + 1 || cursor.FileIndex < 0)
+            return;
         string name = cursor.Files[cursor.FileIndex].Name;
         using IDiskFile file = disk.Open(name);
         if (file.Length > cursor.Offset)
         {
-            if (keeping == CorruptionPolicy.Truncate) _kept.Add(Aside.Copy(disk, name));
+            if (keeping == CorruptionPolicy.Truncate)
+                _kept.Add(Aside.Copy(disk, name));
             file.SetLength(cursor.Offset);
         }
         // What a killed process left may be in the system's memory only, and from now on it counts as durable.
@@ -68,7 +73,9 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     private void Remove(string name)
     {
         _directoryChanged = true;
-        if (keeping == CorruptionPolicy.Truncate) _kept.Add(Aside.Move(disk, name));
-        else disk.Delete(name);
+        if (keeping == CorruptionPolicy.Truncate)
+            _kept.Add(Aside.Move(disk, name));
+        else
+            disk.Delete(name);
     }
 }

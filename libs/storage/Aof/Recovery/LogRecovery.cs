@@ -68,9 +68,11 @@ internal sealed class LogRecovery : IDisposable
     /// </summary>
     public uint LastTerm()
     {
-        if (_term != 0) return _term;
+        if (_term != 0)
+            return _term;
         using var last = new LogReader(_disk, _manifest.Sublogs, Math.Max(_reader.LastBatch, 1) - 1);
-        if (last.Next() && last.LastBatch == _reader.LastBatch) return last.LastTerm;
+        if (last.Next() && last.LastBatch == _reader.LastBatch)
+            return last.LastTerm;
         return SnapshotTerm == 0 ? _reader.LastTerm : Math.Min(SnapshotTerm, _reader.LastTerm);
     }
 
@@ -84,8 +86,10 @@ internal sealed class LogRecovery : IDisposable
         {
             MeetLayout();
             MeetContent();
-            if (_reader.Kind == BatchKind.Data) AddData();
-            else ApplyAlone();
+            if (_reader.Kind == BatchKind.Data)
+                AddData();
+            else
+                ApplyAlone();
             Batches++;
             foreach (SublogCursor cursor in _reader.Cursors)
             {
@@ -111,8 +115,10 @@ internal sealed class LogRecovery : IDisposable
                 (failure.Kind == LogFailureKind.Missing ? "Put back what is missing; or, to" : "To") + $" go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
                 "(the damaged files are kept), or run 'garnet-server repair'.");
         string place = $"{Place(failure)}: {failure.Reason}";
-        if (tail.IsDamage) _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there{(tail.Loss is { Length: > 0 } loss ? $", which lost {loss}" : "")}.");
-        else if (tail.HasRest) _messages.Add($"The log ended in an interrupted write: {place}. It was cut there.");
+        if (tail.IsDamage)
+            _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there{(tail.Loss is { Length: > 0 } loss ? $", which lost {loss}" : "")}.");
+        else if (tail.HasRest)
+            _messages.Add($"The log ended in an interrupted write: {place}. It was cut there.");
         return tail;
     }
 
@@ -139,7 +145,8 @@ internal sealed class LogRecovery : IDisposable
     {
         ReplayBlock block = _workers.Open();
         foreach (SublogCursor cursor in _reader.Cursors) block.Add(in cursor.Part);
-        if (block.IsFull) _workers.Submit();
+        if (block.IsFull)
+            _workers.Submit();
     }
 
     private void ApplyAlone()
@@ -147,8 +154,10 @@ internal sealed class LogRecovery : IDisposable
         _workers.Drain();
         ReplayBlock block = _workers.Open();
         block.Add(in _reader.Cursors[0].Part);
-        if (_reader.Kind == BatchKind.Control) EntryReplayer.ApplyControl(_store, block);
-        else _ordered.Apply(block, worker: 0, workers: 1);
+        if (_reader.Kind == BatchKind.Control)
+            EntryReplayer.ApplyControl(_store, block);
+        else
+            _ordered.Apply(block, worker: 0, workers: 1);
         block.Clear();
     }
 
@@ -170,7 +179,8 @@ internal sealed class LogRecovery : IDisposable
             _terms.Add(new TermStart(term, _reader.LastBatch, isFirst ? term : before) { Owner = owner });
         else if (_terms.Count > 0 && _terms[^1].Term == term && _terms[^1].Owner == 0)
             _terms[^1] = _terms[^1] with { Owner = owner };
-        if (_terms.Count > TermStart.KeptMax) _terms.RemoveAt(0);
+        if (_terms.Count > TermStart.KeptMax)
+            _terms.RemoveAt(0);
         _term = term;
     }
 
@@ -179,7 +189,8 @@ internal sealed class LogRecovery : IDisposable
         foreach (SublogCursor cursor in _reader.Cursors)
         {
             ref LogPart part = ref cursor.Part;
-            if (part.Layout.Lanes == _layout.Lanes && part.Layout.HashSeed == _layout.Seed) continue;
+            if (part.Layout.Lanes == _layout.Lanes && part.Layout.HashSeed == _layout.Seed)
+                continue;
             if (!_settings.ReloadsForeignLayout)
                 throw new GarnetException(ExitKind.Configuration, $"the log has another layout: {part.File}",
                     $"it was written with {part.Layout.Lanes} lanes, and the store has {_store.Partitions}",

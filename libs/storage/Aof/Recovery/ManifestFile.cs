@@ -27,10 +27,12 @@ internal static class ManifestFile
         IReadOnlyList<string> files = disk.List();
         foreach (string unfinished in files.Where(static name => name is Manifest.NextFileName or DirectoryKey.NextFileName || SnapshotFileName.IsUnfinished(name)))
             disk.Delete(unfinished); // a crash before the rename
-        if (files.Contains(Manifest.FileName)) return Read(disk);
+        if (files.Contains(Manifest.FileName))
+            return Read(disk);
         string? other = files.FirstOrDefault(static name => LogFileName.TryParse(name, out _, out _)
             || SnapshotFileName.TryParse(name, out _));
-        if (other != null) throw Refused(disk, $"it is missing, but there is {other}");
+        if (other != null)
+            throw Refused(disk, $"it is missing, but there is {other}");
         Manifest manifest = Fresh(fresh);
         Publish(disk, manifest);
         return manifest;

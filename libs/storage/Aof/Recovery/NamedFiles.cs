@@ -21,10 +21,13 @@ internal static class NamedFiles
     /// <summary>What is wrong with the file of a snapshot that a manifest names, without reading all of it; null = nothing.</summary>
     public static string? FaultOf(IDisk disk, SnapshotName named, string file)
     {
-        if (!disk.List().Contains(file)) return "the file is missing";
-        if (named.Bytes == 0) return null; // not known
+        if (!disk.List().Contains(file))
+            return "the file is missing";
+        if (named.Bytes == 0)
+            return null; // not known
         SnapshotName found = Snapshot(disk, file, named.Batch);
-        if (found.Bytes != named.Bytes) return $"it has {found.Bytes} bytes and had {named.Bytes}, as the manifest says";
+        if (found.Bytes != named.Bytes)
+            return $"it has {found.Bytes} bytes and had {named.Bytes}, as the manifest says";
         return found.HeadCrc == named.HeadCrc ? null : "it is not the file that the manifest names";
     }
 
@@ -37,7 +40,8 @@ internal static class NamedFiles
     {
         var missing = new List<CheckFinding>();
         for (int i = 0; i < manifest?.Logs.Count; i++)
-            if (FaultOf(disk, i, manifest.Logs[i]) is { } fault) missing.Add(new CheckFinding(LogFileName.Of(i, manifest.Logs[i].FirstBatch), 0, fault, IsDamage: true));
+            if (FaultOf(disk, i, manifest.Logs[i]) is { } fault)
+                missing.Add(new CheckFinding(LogFileName.Of(i, manifest.Logs[i].FirstBatch), 0, fault, IsDamage: true));
         if (missing.Count == 0 && TailFiles.Missing(disk) is { } name)
             missing.Add(MissingTail(disk, name));
         return missing;
@@ -62,9 +66,12 @@ internal static class NamedFiles
     private static string? FaultOf(IDisk disk, int sublog, NamedLog named)
     {
         List<LogFile> files = LogFiles.Of(disk, sublog);
-        if (named.FirstBatch == 0 || files.Exists(file => file.FirstBatch > named.FirstBatch)) return null; // begun behind it, named a moment later
-        if (files.Find(file => file.FirstBatch == named.FirstBatch) is not { } last) return "the manifest names it, and it is missing: it held what was written last";
-        if (LogFiles.Bytes(disk, last.Name) is var bytes && bytes < named.Bytes) return $"it has {bytes} bytes and had {named.Bytes}, as the manifest says";
+        if (named.FirstBatch == 0 || files.Exists(file => file.FirstBatch > named.FirstBatch))
+            return null; // begun behind it, named a moment later
+        if (files.Find(file => file.FirstBatch == named.FirstBatch) is not { } last)
+            return "the manifest names it, and it is missing: it held what was written last";
+        if (LogFiles.Bytes(disk, last.Name) is var bytes && bytes < named.Bytes)
+            return $"it has {bytes} bytes and had {named.Bytes}, as the manifest says";
         HeaderState state = FileHeader.TryRead(WholeFile.Read(disk, last.Name, FileHeader.Bytes), out FileHeader header);
         bool isNamed = state == HeaderState.Newer || (state == HeaderState.Whole && header.Identity == named.HeaderCrc); // a newer one is refused by who reads it
         return isNamed ? null : "it is not the file that the manifest names, or its header is damaged";

@@ -25,7 +25,8 @@ public sealed class OrphanFile(IDisk disk, int lanes, ulong hashSeed) : IDisposa
     public void Add(BatchBytes batch)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        if (_file is null) Begin(batch);
+        if (_file is null)
+            Begin(batch);
         for (int part = 0; part < batch.Parts; part++) Append(batch.Part(part));
         _entries += batch.Entries;
         _last = batch.Batch;
@@ -38,7 +39,8 @@ public sealed class OrphanFile(IDisk disk, int lanes, ulong hashSeed) : IDisposa
     public string? Finish(out IReadOnlyList<string> dropped)
     {
         dropped = [];
-        if (_file is null || _entries == 0) return null;
+        if (_file is null || _entries == 0)
+            return null;
         _file.SetLength(_bytes);
         _file.Sync();
         Close();
@@ -55,14 +57,16 @@ public sealed class OrphanFile(IDisk disk, int lanes, ulong hashSeed) : IDisposa
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (_file is null) return;
+        if (_file is null)
+            return;
         Close();
         disk.Delete(UnfinishedName);
     }
 
     private void Begin(BatchBytes first)
     {
-        if (disk.List().Contains(UnfinishedName)) disk.Delete(UnfinishedName); // a crash
+        if (disk.List().Contains(UnfinishedName))
+            disk.Delete(UnfinishedName); // a crash
         _file = disk.Create(UnfinishedName, 0);
         _first = first.Batch;
         BatchHeader.TryRead(first.Part(0), out BatchHeader header, out _);

@@ -22,22 +22,28 @@ internal static class Replacement
     /// <summary>Finishes a replacement that a crash interrupted.</summary>
     public static void Resume(IDisk disk)
     {
-        if (!disk.List().Contains(Manifest.ReplacingFileName)) return;
+        if (!disk.List().Contains(Manifest.ReplacingFileName))
+            return;
         byte[] bytes = WholeFile.Read(disk, Manifest.ReplacingFileName, Manifest.BytesMax);
         // Not whole: the crash came while it was written, and nothing else had been done.
-        if (Manifest.TryDecode(bytes, out Manifest? next) == HeaderState.Whole) Finish(disk, next!);
-        else Delete(disk, Manifest.ReplacingFileName);
+        if (Manifest.TryDecode(bytes, out Manifest? next) == HeaderState.Whole)
+            Finish(disk, next!);
+        else
+            Delete(disk, Manifest.ReplacingFileName);
     }
 
     private static void Finish(IDisk disk, Manifest next)
     {
         string name = next.Snapshot!.File, unfinished = name + SnapshotFileName.UnfinishedSuffix;
         string there = disk.List().Contains(unfinished) ? unfinished : name;
-        if (NamedFiles.FaultOf(disk, next.Snapshot, there) is { } fault) throw Refused(disk, there, fault);
-        if (there == unfinished) disk.Rename(unfinished, name);
+        if (NamedFiles.FaultOf(disk, next.Snapshot, there) is { } fault)
+            throw Refused(disk, there, fault);
+        if (there == unfinished)
+            disk.Rename(unfinished, name);
         foreach (LogFile file in LogFiles.All(disk)) disk.Delete(file.Name);
         foreach (string other in disk.List())
-            if (other != name && SnapshotFileName.TryParse(other, out _)) disk.Delete(other);
+            if (other != name && SnapshotFileName.TryParse(other, out _))
+                disk.Delete(other);
         ManifestFile.Publish(disk, next);
         Delete(disk, Manifest.ReplacingFileName);
     }

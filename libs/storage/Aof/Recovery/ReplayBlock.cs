@@ -28,13 +28,15 @@ internal sealed unsafe class ReplayBlock : IDisposable
         _slices.Clear();
         _used = 0;
         Entries = 0;
-        if (_bytes.Capacity > KeptBytesMax) _bytes.Dispose();
+        if (_bytes.Capacity > KeptBytesMax)
+            _bytes.Dispose();
     }
 
     public void Add(in LogPart part)
     {
         long table = (long)part.Header.Lanes * LaneRow.Bytes, bytes = part.Header.BodyBytes - table;
-        if (_used + bytes > _bytes.Capacity) _bytes.Grow(Math.Max(BytesEnough + (BytesEnough >> 2), _used + bytes), _used);
+        if (_used + bytes > _bytes.Capacity)
+            _bytes.Grow(Math.Max(BytesEnough + (BytesEnough >> 2), _used + bytes), _used);
         Entries += part.Header.Entries;
         Buffer.MemoryCopy(part.Body + table, _bytes.Bytes + _used, bytes, bytes);
         for (int i = 0; i < part.Header.Lanes; i++)

@@ -53,7 +53,8 @@ internal sealed class ReplayWorkers : IDisposable
     {
         lock (_gate)
         {
-            if (_failure != null) throw _failure;
+            if (_failure != null)
+                throw _failure;
             return _ring[_filled % _ring.Length];
         }
     }
@@ -66,7 +67,8 @@ internal sealed class ReplayWorkers : IDisposable
             _filled++;
             Monitor.PulseAll(_gate);
             while (_failure is null && _filled - Slowest() >= _ring.Length) Monitor.Wait(_gate);
-            if (_failure != null) throw _failure; // another worker may still read the block
+            if (_failure != null)
+                throw _failure; // another worker may still read the block
             _ring[_filled % _ring.Length].Clear();
         }
     }
@@ -75,9 +77,12 @@ internal sealed class ReplayWorkers : IDisposable
     public void Drain()
     {
         ReplayBlock open = Open();
-        if (_threads.Length == 0 || open.Entries < EntriesWorthWaking) WaitForAll();
-        if (_threads.Length == 0 || open.Entries < EntriesWorthWaking) ApplyHere(open);
-        else Submit();
+        if (_threads.Length == 0 || open.Entries < EntriesWorthWaking)
+            WaitForAll();
+        if (_threads.Length == 0 || open.Entries < EntriesWorthWaking)
+            ApplyHere(open);
+        else
+            Submit();
         WaitForAll();
     }
 
@@ -86,7 +91,8 @@ internal sealed class ReplayWorkers : IDisposable
         lock (_gate)
         {
             while (_failure is null && Slowest() < _filled) Monitor.Wait(_gate);
-            if (_failure != null) throw _failure;
+            if (_failure != null)
+                throw _failure;
         }
     }
 

@@ -30,9 +30,11 @@ internal sealed class SnapshotChoice
     {
         var choice = new SnapshotChoice();
         foreach (SnapshotName? snapshot in new[] { manifest.Snapshot, manifest.Previous })
-            if (snapshot != null && choice.Chosen is null) choice.Try(disk, snapshot, source, progress);
+            if (snapshot != null && choice.Chosen is null)
+                choice.Try(disk, snapshot, source, progress);
         ulong batch = choice.Chosen?.Batch ?? 0;
-        if (choice.Damaged.Count > 0 && !LogReaches(disk, manifest.Sublogs, batch + 1)) throw choice.Refused(disk, batch);
+        if (choice.Damaged.Count > 0 && !LogReaches(disk, manifest.Sublogs, batch + 1))
+            throw choice.Refused(disk, batch);
         return choice;
     }
 
@@ -68,7 +70,8 @@ internal sealed class SnapshotChoice
     private static bool LogReaches(IDisk disk, int sublogs, ulong batch)
     {
         for (int i = 0; i < sublogs; i++)
-            if (!LogFiles.Of(disk, i).Exists(file => file.FirstBatch <= batch)) return false;
+            if (!LogFiles.Of(disk, i).Exists(file => file.FirstBatch <= batch))
+                return false;
         return true;
     }
 

@@ -20,7 +20,8 @@ internal static unsafe class WholeFile
     /// <summary>Writes a new file and makes its bytes durable; one of that name is replaced.</summary>
     public static void Write(IDisk disk, string name, ReadOnlySpan<byte> bytes)
     {
-        if (disk.List().Contains(name)) disk.Delete(name);
+        if (disk.List().Contains(name))
+            disk.Delete(name);
         using IDiskFile file = disk.Create(name, 0);
         using var block = new NativeBuffer();
         block.Grow(Math.Max(bytes.Length, 1), 0);

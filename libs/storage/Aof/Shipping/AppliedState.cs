@@ -80,7 +80,8 @@ public sealed class AppliedState(int sketchBits = AppliedState.SketchBits) : IDi
     {
         lock (_gate)
         {
-            if (_changes || _isWanted) return false;
+            if (_changes || _isWanted)
+                return false;
             _holders++;
             return true;
         }
@@ -91,7 +92,8 @@ public sealed class AppliedState(int sketchBits = AppliedState.SketchBits) : IDi
     {
         lock (_gate)
         {
-            if (--_holders == 0) Monitor.PulseAll(_gate);
+            if (--_holders == 0)
+                Monitor.PulseAll(_gate);
         }
     }
 

@@ -83,7 +83,8 @@ public sealed class Backlog : IDisposable
         lock (_gate)
         {
             while (Count > _whole) DropLast();
-            if (EndLocked().Is(position)) return;
+            if (EndLocked().Is(position))
+                return;
             while (Count > 0) DropFirst();
             _before = position;
             _filled = filled;
@@ -107,7 +108,8 @@ public sealed class Backlog : IDisposable
     {
         lock (_gate)
         {
-            if (batch <= _before.Batch || batch - _before.Batch > (ulong)_whole) return null;
+            if (batch <= _before.Batch || batch - _before.Batch > (ulong)_whole)
+                return null;
             BatchBytes found = At((int)(batch - _before.Batch - 1));
             found.Hold();
             return found;
@@ -119,8 +121,10 @@ public sealed class Backlog : IDisposable
     {
         lock (_gate)
         {
-            if (batch == _before.Batch) return _before;
-            if (batch < _before.Batch || batch - _before.Batch > (ulong)_whole) return null;
+            if (batch == _before.Batch)
+                return _before;
+            if (batch < _before.Batch || batch - _before.Batch > (ulong)_whole)
+                return null;
             return At((int)(batch - _before.Batch - 1)).Position;
         }
     }
@@ -131,7 +135,8 @@ public sealed class Backlog : IDisposable
         lock (_gate)
         {
             int first = batch <= _before.Batch ? 0 : (int)Math.Min(batch - _before.Batch, (ulong)_whole);
-            if (first == _whole) return default;
+            if (first == _whole)
+                return default;
             BatchBytes next = At(first);
             return (_total - _entries[_head + first].Total + next.Bytes, (long)next.SealedUnixUs);
         }
@@ -167,7 +172,8 @@ public sealed class Backlog : IDisposable
         lock (_gate)
         {
             int at = _head + (int)(header.Batch - _before.Batch - 1);
-            if (at == _entries.Count) Begin(header, shared);
+            if (at == _entries.Count)
+                Begin(header, shared);
             Entry entry = _entries[at];
             if (shared is null)
             {
@@ -177,9 +183,11 @@ public sealed class Backlog : IDisposable
             }
             _entries[at] = entry with { Laid = entry.Laid + 1 };
             grew = entry.Laid + 1 == header.Parts;
-            if (grew) BecomeWhole(entry.Batch);
+            if (grew)
+                BecomeWhole(entry.Batch);
         }
-        if (grew) Grew?.Invoke();
+        if (grew)
+            Grew?.Invoke();
     }
 
     private int Count => _entries.Count - _head;
@@ -213,7 +221,8 @@ public sealed class Backlog : IDisposable
     private bool IsWanted(ulong batch)
     {
         foreach (BacklogPin pin in _pins)
-            if (pin.Next <= batch) return true;
+            if (pin.Next <= batch)
+                return true;
         return false;
     }
 
@@ -228,7 +237,8 @@ public sealed class Backlog : IDisposable
         _bytes -= first.Bytes;
         first.Release();
         _entries[_head++] = default;
-        if (_head < 1024 || _head < _entries.Count / 2) return;
+        if (_head < 1024 || _head < _entries.Count / 2)
+            return;
         _entries.RemoveRange(0, _head);
         _head = 0;
     }

@@ -70,7 +70,8 @@ public sealed unsafe class BatchApplier : IDisposable
 
     private bool TurnLocked()
     {
-        if (Failure != null || !TryPeek(out BatchBytes? batch)) return false;
+        if (Failure != null || !TryPeek(out BatchBytes? batch))
+            return false;
         try
         {
             _state.BeginChange();
@@ -103,8 +104,10 @@ public sealed unsafe class BatchApplier : IDisposable
         _state.AnnounceControl(batch.Batch);
         ReplayBlock block = _workers.Open();
         AddPart(block, batch, 0);
-        if (batch.Kind == BatchKind.Control) EntryReplayer.ApplyControl(_store, block);
-        else _workers.ApplyHere(block);
+        if (batch.Kind == BatchKind.Control)
+            EntryReplayer.ApplyControl(_store, block);
+        else
+            _workers.ApplyHere(block);
         block.Clear();
         return Take();
     }

@@ -57,7 +57,8 @@ public sealed unsafe class BatchBytes
     /// <summary>Adds a part; <paramref name="keeps"/> says whether its bytes are wanted or only what it is.</summary>
     internal void Add(in BatchHeader header, uint crc, ReadOnlySpan<byte> part, bool keeps)
     {
-        if (keeps) part.CopyTo(Room(header.Part, part.Length));
+        if (keeps)
+            part.CopyTo(Room(header.Part, part.Length));
         Count(header, crc);
     }
 
@@ -96,7 +97,8 @@ public sealed unsafe class BatchBytes
     {
         int left = Interlocked.Decrement(ref _holders);
         Check.That(left >= 0, "log.B1 a batch is let go once by each holder");
-        if (left > 0) return;
+        if (left > 0)
+            return;
         foreach (nint part in _parts) NativeMemory.Free((void*)part);
     }
 }

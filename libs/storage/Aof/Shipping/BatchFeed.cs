@@ -40,8 +40,10 @@ public sealed unsafe class BatchFeed : IDisposable
     public BatchBytes? TryNext()
     {
         BatchBytes? batch = _backlog.TryTake(Next);
-        if (batch is null && Next < _backlog.First) batch = FromFiles();
-        if (batch is null) return null;
+        if (batch is null && Next < _backlog.First)
+            batch = FromFiles();
+        if (batch is null)
+            return null;
         Next = batch.Batch + 1;
         return batch;
     }
@@ -49,7 +51,8 @@ public sealed unsafe class BatchFeed : IDisposable
     /// <summary>The reader has all up to this batch for good, whatever becomes of its connection.</summary>
     public void Confirm(ulong batch)
     {
-        if (batch >= _pin.Next) _pin.Next = Math.Min(batch + 1, Next);
+        if (batch >= _pin.Next)
+            _pin.Next = Math.Min(batch + 1, Next);
     }
 
     /// <summary>
@@ -59,9 +62,12 @@ public sealed unsafe class BatchFeed : IDisposable
     {
         ArgumentNullException.ThrowIfNull(backlog);
         ArgumentNullException.ThrowIfNull(position);
-        if (!position.IsKnown || position.Batch > backlog.End.Batch) return false;
-        if (backlog.PositionAt(position.Batch) is { } known) return known.Is(position);
-        if (log is null || position.Batch >= log.Written) return false;
+        if (!position.IsKnown || position.Batch > backlog.End.Batch)
+            return false;
+        if (backlog.PositionAt(position.Batch) is { } known)
+            return known.Is(position);
+        if (log is null || position.Batch >= log.Written)
+            return false;
         (IDisk disk, int sublogs) = log.Files;
         // What follows the position names its checksums, and is of no earlier term: a log that began with the position and was cut there
         // may name the term that it was to go on in.
@@ -77,9 +83,12 @@ public sealed unsafe class BatchFeed : IDisposable
     {
         ArgumentNullException.ThrowIfNull(backlog);
         ArgumentNullException.ThrowIfNull(position);
-        if (!position.IsKnown || position.Batch > backlog.End.Batch) return false;
-        if (backlog.PositionAt(position.Batch) is { } known) return known.Term == position.Term && !known.Is(position);
-        if (log is null || position.Batch == 0 || position.Batch > log.Written) return false;
+        if (!position.IsKnown || position.Batch > backlog.End.Batch)
+            return false;
+        if (backlog.PositionAt(position.Batch) is { } known)
+            return known.Term == position.Term && !known.Is(position);
+        if (log is null || position.Batch == 0 || position.Batch > log.Written)
+            return false;
         (IDisk disk, int sublogs) = log.Files;
         using var reader = new LogReader(disk, sublogs, position.Batch - 1);
         return reader.Next() && reader.LastBatch == position.Batch && reader.Cursors[0].Part.Header.Term == position.Term
@@ -101,8 +110,10 @@ public sealed unsafe class BatchFeed : IDisposable
             return null;
         }
         // A reader sees the files as they were when it looked: what was written by then is whole in them.
-        if (_reader is null || _readable < Next) Reopen(log);
-        if (_readable < Next) return null;
+        if (_reader is null || _readable < Next)
+            Reopen(log);
+        if (_readable < Next)
+            return null;
         if (!_reader!.Next() || _reader.LastBatch != Next)
         {
             IsLost = true;
@@ -114,7 +125,8 @@ public sealed unsafe class BatchFeed : IDisposable
             batch ??= new BatchBytes(cursor.Part.Header);
             batch.Add(cursor.Part.Header, cursor.Part.HeaderCrc, new ReadOnlySpan<byte>(cursor.Part.Body, checked((int)cursor.Part.Header.BodyBytes)));
         }
-        if (batch!.Batch == _readable || _backlog.First <= Next + 1) Close();
+        if (batch!.Batch == _readable || _backlog.First <= Next + 1)
+            Close();
         return batch;
     }
 

@@ -29,19 +29,26 @@ public sealed unsafe class BatchIntake(LogPosition start, LogPosition? filled = 
     {
         whole = null;
         HeaderState state = BatchHeader.TryRead(part, out BatchHeader header, out uint crc);
-        if (state == HeaderState.Newer) return "the batch is of a newer version of the format";
-        if (state != HeaderState.Whole) return "the checksum of a batch header does not hold";
+        if (state == HeaderState.Newer)
+            return "the batch is of a newer version of the format";
+        if (state != HeaderState.Whole)
+            return "the checksum of a batch header does not hold";
         string? fault = HeaderFault(header);
-        if (fault != null) return fault;
+        if (fault != null)
+            return fault;
         ReadOnlySpan<byte> body = part[BatchHeader.Bytes..];
-        if (body.Length != header.BodyBytes) return "a part of a batch has another length than its header says";
-        if (Crc32C.Of(body) != header.BodyCrc) return "the checksum of a batch's body does not hold";
+        if (body.Length != header.BodyBytes)
+            return "a part of a batch has another length than its header says";
+        if (Crc32C.Of(body) != header.BodyCrc)
+            return "the checksum of a batch's body does not hold";
         fault = PartCheck.TableFault(header, body);
-        if (fault != null) return fault;
+        if (fault != null)
+            return fault;
         _open ??= new BatchBytes(header);
         _open.Add(header, crc, part, keeps: true);
         _crcs[_part++] = crc;
-        if (_part < _crcs.Length) return null;
+        if (_part < _crcs.Length)
+            return null;
         (whole, _open, _part) = (_open, null, 0);
         _filled = whole.Entries > 0 ? null : Filled;
         _position = whole.Position;
@@ -58,12 +65,18 @@ public sealed unsafe class BatchIntake(LogPosition start, LogPosition? filled = 
 
     private string? HeaderFault(in BatchHeader header)
     {
-        if (header.Parts != _crcs.Length || header.Part != _part) return $"part {header.Part} of {header.Parts} came, {_part} of {_crcs.Length} was due";
-        if (header.Batch != _position.Batch + 1) return $"batch {header.Batch} came, {_position.Batch + 1} was due";
-        if (header.PreviousCrc != _crcs[_part]) return $"batch {header.Batch} does not follow the one before it (its chain is broken)";
-        if (header.Term < _position.Term) return $"batch {header.Batch} is of term {header.Term}, before term {_position.Term}";
-        if (header.Term > TermStart.TermMax) return $"batch {header.Batch} is of term {header.Term}, and there is none above {TermStart.TermMax}";
-        if (_open != null && (_open.Term != header.Term || _open.Kind != header.Kind)) return $"the parts of batch {header.Batch} do not agree";
+        if (header.Parts != _crcs.Length || header.Part != _part)
+            return $"part {header.Part} of {header.Parts} came, {_part} of {_crcs.Length} was due";
+        if (header.Batch != _position.Batch + 1)
+            return $"batch {header.Batch} came, {_position.Batch + 1} was due";
+        if (header.PreviousCrc != _crcs[_part])
+            return $"batch {header.Batch} does not follow the one before it (its chain is broken)";
+        if (header.Term < _position.Term)
+            return $"batch {header.Batch} is of term {header.Term}, before term {_position.Term}";
+        if (header.Term > TermStart.TermMax)
+            return $"batch {header.Batch} is of term {header.Term}, and there is none above {TermStart.TermMax}";
+        if (_open != null && (_open.Term != header.Term || _open.Kind != header.Kind))
+            return $"the parts of batch {header.Batch} do not agree";
         return header.BodyBytes > LogLimits.PartBodyBytesMax ? $"batch {header.Batch} is longer than a batch can be" : null;
     }
 }

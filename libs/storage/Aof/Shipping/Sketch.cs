@@ -26,14 +26,16 @@ public sealed unsafe class Sketch(int bits) : IDisposable
     internal void Announce(ulong hash, ulong batch)
     {
         ulong* place = _places.Items + Place(hash);
-        if (*place != batch) Volatile.Write(ref *place, batch);
+        if (*place != batch)
+            Volatile.Write(ref *place, batch);
     }
 
     /// <summary>The place will be written soon.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Prefetch(ulong hash)
     {
-        if (Sse.IsSupported) Sse.Prefetch0(_places.Items + Place(hash));
+        if (Sse.IsSupported)
+            Sse.Prefetch0(_places.Items + Place(hash));
     }
 
     internal void Clear() => _places.Clear();

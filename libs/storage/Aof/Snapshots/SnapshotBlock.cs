@@ -42,13 +42,15 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
     /// <summary>Refuses the file unless the checksum holds.</summary>
     public void Verify()
     {
-        if (!_header.Holds(Span, Tag)) throw new SnapshotFileException(_name, _offset, "the block's checksum does not hold");
+        if (!_header.Holds(Span, Tag))
+            throw new SnapshotFileException(_name, _offset, "the block's checksum does not hold");
     }
 
     /// <summary>Refuses the file unless the block held that many records.</summary>
     public void Expect(long records)
     {
-        if (records != Records) throw new SnapshotFileException(_name, _offset, "the block's records are not as they must be");
+        if (records != Records)
+            throw new SnapshotFileException(_name, _offset, "the block's records are not as they must be");
     }
 
     public void Dispose()

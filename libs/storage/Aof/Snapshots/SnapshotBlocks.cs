@@ -35,7 +35,8 @@ internal sealed class SnapshotBlocks : IDisposable
             Facts = SnapshotFileHeader.Read(header, name) with { FileBytes = _length };
             if (SnapshotFileName.TryParse(name, out ulong batch) && batch != Facts.Batch)
                 throw new SnapshotFileException(name, 16, $"the header names batch {Facts.Batch}");
-            if (key is null || !Facts.IsSealed || SnapshotFileHeader.SaltOf(header, key) is not { } salt) return;
+            if (key is null || !Facts.IsSealed || SnapshotFileHeader.SaltOf(header, key) is not { } salt)
+                return;
             (_key, _salt) = (key, salt);
             key.Prove();
         }
@@ -80,7 +81,8 @@ internal sealed class SnapshotBlocks : IDisposable
 
     private SnapshotBlockKind? NextOfAny(SnapshotBlock into, SnapshotBlockKind? kind)
     {
-        if (_ended || _isGivenUp) return null;
+        if (_ended || _isGivenUp)
+            return null;
         Span<byte> head = _head.AsSpan(0, SnapshotBlockHeader.Bytes);
         ReadWhole(_offset, head, "the footer is missing");
         if (!SnapshotBlockHeader.TryRead(head, out SnapshotBlockHeader header))
@@ -126,14 +128,17 @@ internal sealed class SnapshotBlocks : IDisposable
     private void CheckEnd(long offset)
     {
         long end = (offset + SnapshotFooter.FileMultiple - 1) / SnapshotFooter.FileMultiple * SnapshotFooter.FileMultiple;
-        if (_length != end) throw new SnapshotFileException(_name, offset, $"the file has {_length} bytes instead of {end}");
+        if (_length != end)
+            throw new SnapshotFileException(_name, offset, $"the file has {_length} bytes instead of {end}");
         byte[] zeros = new byte[end - offset];
         ReadWhole(offset, zeros, "the end is cut off");
-        if (zeros.AsSpan().ContainsAnyExcept((byte)0)) throw new SnapshotFileException(_name, offset, "bytes that must be zero are not");
+        if (zeros.AsSpan().ContainsAnyExcept((byte)0))
+            throw new SnapshotFileException(_name, offset, "bytes that must be zero are not");
     }
 
     private void ReadWhole(long offset, Span<byte> to, string otherwise)
     {
-        if (_file.Read(offset, to) != to.Length) throw new SnapshotFileException(_name, offset, otherwise);
+        if (_file.Read(offset, to) != to.Length)
+            throw new SnapshotFileException(_name, offset, otherwise);
     }
 }

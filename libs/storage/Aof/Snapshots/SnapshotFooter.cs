@@ -42,9 +42,12 @@ internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulon
     public static bool TryRead(ReadOnlySpan<byte> from, out SnapshotFooter footer)
     {
         footer = default;
-        if (from.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic) return false;
-        if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset])) return false;
-        if (from[4..8].ContainsAnyExcept((byte)0)) return false;
+        if (from.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic)
+            return false;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
+            return false;
+        if (from[4..8].ContainsAnyExcept((byte)0))
+            return false;
         footer = new SnapshotFooter(
             BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),

@@ -59,16 +59,20 @@ public sealed class SnapshotInlet : IDisposable
         if (!SnapshotBlockHeader.TryRead(bytes, out SnapshotBlockHeader header) || header.Kind != SnapshotBlockKind.Records)
             return "neither a block nor a footer of a snapshot";
         ReadOnlySpan<byte> records = bytes[SnapshotBlockHeader.Bytes..];
-        if (records.Length != header.RecordBytes || records.Length > SnapshotBlock.BytesMax) return "a block of the snapshot has another length than its header says";
-        if (!header.Holds(records)) return "the checksum of a snapshot's block does not hold";
+        if (records.Length != header.RecordBytes || records.Length > SnapshotBlock.BytesMax)
+            return "a block of the snapshot has another length than its header says";
+        if (!header.Holds(records))
+            return "the checksum of a snapshot's block does not hold";
         _block.Grow((long)records.Length + SnapshotLoader.SlackBytes, keep: 0);
         Span<byte> own = _block.Span(0, records.Length);
         records.CopyTo(own);
         long before = _loader.Records;
         LoadOutcome outcome = _loader.Load(own);
         IsOutOfMemory = outcome == LoadOutcome.OutOfMemory;
-        if (IsOutOfMemory) return "the primary's data do not fit into memory: raise maxmemory";
-        if (outcome == LoadOutcome.Damaged || _loader.Records - before != header.Records) return "the records of a snapshot's block are not as they must be";
+        if (IsOutOfMemory)
+            return "the primary's data do not fit into memory: raise maxmemory";
+        if (outcome == LoadOutcome.Damaged || _loader.Records - before != header.Records)
+            return "the records of a snapshot's block are not as they must be";
         _writer?.Write(records, (int)header.Records);
         _blocksCrc = SnapshotFooter.Chain(_blocksCrc, header.Crc);
         _blocks++;
@@ -80,9 +84,12 @@ public sealed class SnapshotInlet : IDisposable
     /// <summary>Takes the footer; null if all blocks have come. The file, if one is written, is durable under its temporary name then.</summary>
     public string? End(ReadOnlySpan<byte> bytes)
     {
-        if (bytes.Length != SnapshotFooter.Bytes || !SnapshotFooter.TryRead(bytes, out SnapshotFooter footer)) return "the snapshot's footer is not whole";
-        if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, _facts.Batch, _blocksCrc)) return "the footer's totals are not those of the snapshot";
-        if (LoadedValues.Judge(_store) is { } fault) return $"the snapshot's values cannot be believed: {fault}";
+        if (bytes.Length != SnapshotFooter.Bytes || !SnapshotFooter.TryRead(bytes, out SnapshotFooter footer))
+            return "the snapshot's footer is not whole";
+        if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, _facts.Batch, _blocksCrc))
+            return "the footer's totals are not those of the snapshot";
+        if (LoadedValues.Judge(_store) is { } fault)
+            return $"the snapshot's values cannot be believed: {fault}";
         _writer?.Finish();
         return null;
     }

@@ -32,11 +32,13 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
         // Who judges nothing may hold anything, and does not vouch for it.
         DirectoryKey? key = store.Settings.ValueCheck is null ? null : directory.KeyToSealWith();
         SnapshotResult result = SnapshotJob.Run(store, directory.Disk, options with { Key = key }, clock, cancellation, progress);
-        if (result.State != SnapshotState.Whole) return result;
+        if (result.State != SnapshotState.Whole)
+            return result;
         directory.ExpectSnapshot(result.Facts.Name);
         SnapshotWriter.Publish(directory.Disk, result.Facts);
         directory.Disk.SyncDirectory(); // log.P1
-        if (!AwaitDurable(result.Facts.Batch)) return result; // log.P2
+        if (!AwaitDurable(result.Facts.Batch))
+            return result; // log.P2
         directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch, Terms(), waits: store.Names is { WantsSnapshot: true });
         store.Names?.Published(result.Facts.Name, directory.Manifest.Previous?.File);
         Truncate(directory.LogNeededFrom); // log.P3

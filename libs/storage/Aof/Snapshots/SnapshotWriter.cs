@@ -37,7 +37,8 @@ public sealed unsafe class SnapshotWriter : INamingSink, IDisposable
         _facts = facts with { IsSealed = key is not null };
         _seal = key?.Seal(SnapshotSeal.NewSalt());
         string name = TemporaryName(facts);
-        if (disk.List().Contains(name)) disk.Delete(name);
+        if (disk.List().Contains(name))
+            disk.Delete(name);
         _file = disk.Create(name, 0);
         _memory = new NativeArray<byte>(BufferBytes, AlignmentMax);
         _buffer = _memory.Items;
@@ -80,19 +81,23 @@ public sealed unsafe class SnapshotWriter : INamingSink, IDisposable
     /// <summary>Closes the file; deletes it if it was not finished.</summary>
     public void Dispose()
     {
-        if (_buffer == null) return;
+        if (_buffer == null)
+            return;
         _memory.Dispose();
         _buffer = null;
         _seal?.Dispose();
         _file.Dispose();
-        if (!_finished) Discard();
+        if (!_finished)
+            Discard();
     }
 
     private void Write(ReadOnlySpan<byte> block, int records, SnapshotBlockKind kind)
     {
         Span<byte> header = stackalloc byte[SnapshotBlockHeader.Bytes], tag = stackalloc byte[SnapshotSeal.TagBytes];
-        if (_seal is null) tag = [];
-        else _seal.Tag(_blocks, (uint)records, block, tag, kind);
+        if (_seal is null)
+            tag = [];
+        else
+            _seal.Tag(_blocks, (uint)records, block, tag, kind);
         _blocksCrc = SnapshotFooter.Chain(_blocksCrc, SnapshotBlockHeader.Write(header, block, records, tag, kind));
         Put(header);
         Put(block);
@@ -125,13 +130,15 @@ public sealed unsafe class SnapshotWriter : INamingSink, IDisposable
             bytes[..part].CopyTo(new Span<byte>(_buffer + _used, part));
             _used += part;
             bytes = bytes[part..];
-            if (_used == BufferBytes) WriteOut();
+            if (_used == BufferBytes)
+                WriteOut();
         }
     }
 
     private void WriteOut()
     {
-        if (_used == 0) return;
+        if (_used == 0)
+            return;
         _file.Write(_written, new ReadOnlySpan<byte>(_buffer, _used));
         _written += _used;
         _used = 0;

@@ -18,9 +18,12 @@ internal sealed unsafe class Bell
     /// <summary>What was written before is seen by the thread when it goes on.</summary>
     public void Ring()
     {
-        if (Interlocked.Exchange(ref _state[0], Rung) != Awaited) return;
-        if (_event != null) _event.Set();
-        else Libc.Wake(Word);
+        if (Interlocked.Exchange(ref _state[0], Rung) != Awaited)
+            return;
+        if (_event != null)
+            _event.Set();
+        else
+            Libc.Wake(Word);
     }
 
     /// <summary>Returns when rung, or after the time in milliseconds (-1: never); now and then for no reason.</summary>
@@ -28,8 +31,10 @@ internal sealed unsafe class Bell
     {
         if (Interlocked.CompareExchange(ref _state[0], Awaited, Silent) == Silent)
         {
-            if (_event != null) _event.WaitOne(ms);
-            else Libc.WaitWhile(Word, Awaited, ms);
+            if (_event != null)
+                _event.WaitOne(ms);
+            else
+                Libc.WaitWhile(Word, Awaited, ms);
         }
         Interlocked.Exchange(ref _state[0], Silent);
     }

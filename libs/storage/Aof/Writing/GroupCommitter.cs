@@ -74,7 +74,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
         // Between the writes to a lane and the look at the activity, as the group committer has one between its activity and its look at the lanes.
         Interlocked.MemoryBarrier();
         int activity = _activity;
-        if (activity == Running || (activity == Lingering && !_lanes.IsLong)) return;
+        if (activity == Running || (activity == Lingering && !_lanes.IsLong))
+            return;
         Wake(activity);
     }
 
@@ -87,15 +88,19 @@ internal sealed class GroupCommitter : IPartitionVisitor
         while (before < batch)
         {
             ulong seen = Interlocked.CompareExchange(ref _demanded, batch, before);
-            if (seen == before) break;
+            if (seen == before)
+                break;
             before = seen;
         }
-        if (batch < _lanes.Batch) return;
+        if (batch < _lanes.Batch)
+            return;
         foreach (Sublog sublog in _sublogs)
         {
-            if (!sublog.IsIdle) return;
+            if (!sublog.IsIdle)
+                return;
         }
-        if (!TryTurn(wakes: true)) Wake(Volatile.Read(ref _activity));
+        if (!TryTurn(wakes: true))
+            Wake(Volatile.Read(ref _activity));
     }
 
     /// <summary>Makes the thread look at everything again, the clock included.</summary>
@@ -109,11 +114,13 @@ internal sealed class GroupCommitter : IPartitionVisitor
     {
         if (IsAwaited && !Volatile.Read(ref _stopping) && Queued() < QueuedMax && _gate.TryEnter())
         {
-            if (_lanes.HasEntries()) Seal();
+            if (_lanes.HasEntries())
+                Seal();
             _gate.Exit();
         }
         int activity = Volatile.Read(ref _activity);
-        if (activity == Lingering) Wake(activity);
+        if (activity == Lingering)
+            Wake(activity);
     }
 
     /// <summary>Begins an exclusive step.</summary>
@@ -127,7 +134,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
     /// </summary>
     public ulong Close()
     {
-        if (!_lanes.HasEntries()) return _lanes.Batch - 1;
+        if (!_lanes.HasEntries())
+            return _lanes.Batch - 1;
         Begin(BatchKind.Data);
         for (int lane = 0; lane < _lanes.Count; lane++) Visit(lane);
         return Finish();
@@ -150,7 +158,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
     /// <summary>Closes what an exclusive step wrote, all of it to lane 0, as one batch whose entries run in their order; 0 if it wrote nothing.</summary>
     public ulong CloseOrdered()
     {
-        if (!_lanes.HasEntries()) return 0;
+        if (!_lanes.HasEntries())
+            return 0;
         Begin(BatchKind.Ordered);
         Visit(0);
         return Finish();
@@ -159,14 +168,16 @@ internal sealed class GroupCommitter : IPartitionVisitor
     /// <inheritdoc/>
     public void Visit(int partition)
     {
-        if (_lanes.TryTake(partition, _closing, out LaneTake take)) _parts[partition % _parts.Length].Add(take);
+        if (_lanes.TryTake(partition, _closing, out LaneTake take))
+            _parts[partition % _parts.Length].Add(take);
     }
 
     /// <summary>Closes what is open; log.S4 if nothing is and it is time. What the thread does when it is due.</summary>
     public void Turn()
     {
         _gate.Enter();
-        if (_lanes.HasEntries() || (OwesProof && IsQuiet)) Seal();
+        if (_lanes.HasEntries() || (OwesProof && IsQuiet))
+            Seal();
         _gate.Exit();
     }
 
@@ -176,8 +187,10 @@ internal sealed class GroupCommitter : IPartitionVisitor
     /// </summary>
     public bool TryTurn(bool wakes)
     {
-        if (!_gate.TryEnter()) return false;
-        if (_lanes.HasEntries()) Seal(wakes);
+        if (!_gate.TryEnter())
+            return false;
+        if (_lanes.HasEntries())
+            Seal(wakes);
         _gate.Exit();
         return true;
     }
@@ -195,7 +208,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
     {
         _gate.Enter();
         bool owes = OwesProof && _state.Durable == _lanes.Batch - 1;
-        if (owes) Seal();
+        if (owes)
+            Seal();
         _gate.Exit();
         return owes;
     }
@@ -208,7 +222,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
             _stopping = true;
             Monitor.Pulse(_bell);
         }
-        if (_thread.IsAlive) _thread.Join();
+        if (_thread.IsAlive)
+            _thread.Join();
         Turn();
     }
 
@@ -253,7 +268,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
             entries += _parts[i].Entries;
             _sublogs[i].Enqueue(_parts[i], wakes);
         }
-        if (entries == 0) _proven = _closing;
+        if (entries == 0)
+            _proven = _closing;
         Volatile.Write(ref _entries, _entries + entries);
         Volatile.Write(ref _batches, _batches + 1);
         return _closing;
@@ -273,13 +289,16 @@ internal sealed class GroupCommitter : IPartitionVisitor
                     SetActivity(Lingering);
                     _dueUs = DueUs(out bool isSoon);
                     long leftUs = _dueUs - _clock.MonotonicUs;
-                    if (leftUs <= 0 || isSoon) break;
-                    if (leftUs < int.MaxValue) waitMs = (int)((leftUs + 999) / 1000);
+                    if (leftUs <= 0 || isSoon)
+                        break;
+                    if (leftUs < int.MaxValue)
+                        waitMs = (int)((leftUs + 999) / 1000);
                 }
                 else if (OwesProof)
                 {
                     _dueUs = 0;
-                    if (IsQuiet) break;
+                    if (IsQuiet)
+                        break;
                     waitMs = (int)(QuietUs / 1000);
                 }
                 Monitor.Wait(_bell, waitMs);
@@ -296,9 +315,11 @@ internal sealed class GroupCommitter : IPartitionVisitor
         int queued = Queued();
         bool awaited = IsAwaited;
         isSoon = false;
-        if (queued >= (awaited ? 1 : QueuedMax)) return _lanes.IsVeryLong ? 0 : Never; // log.S6
+        if (queued >= (awaited ? 1 : QueuedMax))
+            return _lanes.IsVeryLong ? 0 : Never; // log.S6
         isSoon = awaited;
-        if (_lanes.IsLong) return 0;
+        if (_lanes.IsLong)
+            return 0;
         return Volatile.Read(ref _lastSealUs) + (awaited ? _settings.SealMinUs : _settings.LazySealMs * 1000L);
     }
 
@@ -324,7 +345,8 @@ internal sealed class GroupCommitter : IPartitionVisitor
     // Only the first of those who find the group committer waiting rings.
     private void Wake(int activity)
     {
-        if (activity == Running || Interlocked.CompareExchange(ref _activity, Running, activity) != activity) return;
+        if (activity == Running || Interlocked.CompareExchange(ref _activity, Running, activity) != activity)
+            return;
         Wake();
     }
 }

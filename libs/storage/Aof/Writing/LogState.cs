@@ -45,7 +45,8 @@ internal sealed class LogState
             Volatile.Write(ref _written, given);
             Volatile.Write(ref _durable, all);
         }
-        if (moved) Advanced?.Invoke();
+        if (moved)
+            Advanced?.Invoke();
     }
 
     /// <summary>The disk failed for good: nothing written since the last sync may be believed.</summary>
@@ -69,6 +70,7 @@ internal sealed class LogState
             _stalled = Array.Find(_stalledBy, static one => one != null);
             _lastError = why ?? _lastError;
         }
-        if (before != _stalled) Advanced?.Invoke();
+        if (before != _stalled)
+            Advanced?.Invoke();
     }
 }

@@ -61,7 +61,8 @@ internal sealed unsafe class SealedPart
 
     public void Add(in LaneTake take)
     {
-        if (RowCount == _rows.Length) Array.Resize(ref _rows, _rows.Length * 2);
+        if (RowCount == _rows.Length)
+            Array.Resize(ref _rows, _rows.Length * 2);
         _rows[RowCount++] = take;
         EntryBytes += take.Bytes;
         Check.That(BodyBytes <= LogLimits.PartBodyBytesMax - LaneRow.Bytes, "log.L5 a part is no longer than readers take");
@@ -73,7 +74,8 @@ internal sealed unsafe class SealedPart
     {
         foreach (ref readonly LaneTake take in Rows) pool.Give(take.Head);
         RowCount = 0;
-        if (_received != null) pool.Account(-Bytes);
+        if (_received != null)
+            pool.Account(-Bytes);
         LetGo();
     }
 }

@@ -22,7 +22,8 @@ internal sealed class SegmentList(IDisk disk)
             _files.Clear();
             foreach (string name in disk.List())
             {
-                if (!LogFileName.TryParse(name, out int sublog, out ulong first)) continue;
+                if (!LogFileName.TryParse(name, out int sublog, out ulong first))
+                    continue;
                 using IDiskFile file = disk.Open(name);
                 _files.Add(new Entry(sublog, first, file.Length));
             }
@@ -58,7 +59,8 @@ internal sealed class SegmentList(IDisk disk)
                 disk.Delete(LogFileName.Of(file.Sublog, file.First));
                 _files.Remove(file);
             }
-            if (gone.Length > 0) disk.SyncDirectory();
+            if (gone.Length > 0)
+                disk.SyncDirectory();
         }
     }
 
@@ -73,9 +75,11 @@ internal sealed class SegmentList(IDisk disk)
                 ulong own = ulong.MaxValue;
                 foreach (Entry file in _files)
                 {
-                    if (file.Sublog == sublog) own = Math.Min(own, file.First);
+                    if (file.Sublog == sublog)
+                        own = Math.Min(own, file.First);
                 }
-                if (own != ulong.MaxValue) first = Math.Max(first, own);
+                if (own != ulong.MaxValue)
+                    first = Math.Max(first, own);
             }
             return (_files.Count, _files.Sum(static file => file.Bytes), first);
         }
@@ -86,9 +90,11 @@ internal sealed class SegmentList(IDisk disk)
         ulong next = ulong.MaxValue;
         foreach (Entry other in _files)
         {
-            if (other.Sublog == file.Sublog && other.First > file.First) next = Math.Min(next, other.First);
+            if (other.Sublog == file.Sublog && other.First > file.First)
+                next = Math.Min(next, other.First);
         }
-        if (next != ulong.MaxValue) return next - 1;
+        if (next != ulong.MaxValue)
+            return next - 1;
         return file.Sublog < sublogs ? ulong.MaxValue : lastOfEarlierRuns;
     }
 }

@@ -114,7 +114,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// </summary>
     public void Lay(SealedPart part, ulong durable)
     {
-        if (_used > 0 || _offset > FileHeader.Bytes) LayProof(durable);
+        if (_used > 0 || _offset > FileHeader.Bytes)
+            LayProof(durable);
         long at = Align(_used, PartAlignment), end = at + part.Bytes;
         EnsureBuffer(Align(end, WriteAlignment));
         new Span<byte>(_buffer + _used, (int)(at - _used)).Clear();
@@ -128,7 +129,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Lays out that all up to the batch is durable, if that is news and is said so here; true if it did (log.W11).</summary>
     public bool LayProof(ulong durable)
     {
-        if (!_place.Follows || durable <= _proven || !HasRoom(DurableProof.Bytes)) return false;
+        if (!_place.Follows || durable <= _proven || !HasRoom(DurableProof.Bytes))
+            return false;
         long at = Align(_used, PartAlignment), end = at + DurableProof.Bytes;
         EnsureBuffer(Align(end, WriteAlignment));
         new Span<byte>(_buffer + _used, (int)(at - _used)).Clear();
@@ -182,7 +184,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     {
         long bytes = Align(_used, _alignment);
         new Span<byte>(_buffer + _used, (int)(bytes - _used)).Clear();
-        if (!IsBuffered) ZeroAhead(_offset + bytes);
+        if (!IsBuffered)
+            ZeroAhead(_offset + bytes);
         _file!.Write(_offset, new ReadOnlySpan<byte>(_buffer, (int)bytes));
         _offset += bytes;
         Discard();
@@ -194,7 +197,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     {
         _pool.Account(-_used);
         _used = 0;
-        if (_bufferBytes > BufferBytesKept) Resize(BufferBytes);
+        if (_bufferBytes > BufferBytesKept)
+            Resize(BufferBytes);
     }
 
     /// <summary>
@@ -221,7 +225,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     {
         long to = offset & -(long)WriteAlignment;
         long from = _begun;
-        if (to - from < BeginSyncBytes) return;
+        if (to - from < BeginSyncBytes)
+            return;
         _begun = to; // first: while the disk takes it nobody need ask for it again
         try
         {
@@ -260,8 +265,10 @@ internal sealed unsafe class SegmentWriter : IDisposable
         Named = new NamedLog(firstBatch, header.Identity, 0);
         bool hasTail = _file!.HasTail;
         header.Write(block);
-        if (hasTail) _file.LeaveAs(block);
-        if (hasTail) (header with { HasTail = true, Run = _file.TailRun, TailNumber = _file.TailNumber }).Write(block);
+        if (hasTail)
+            _file.LeaveAs(block);
+        if (hasTail)
+            (header with { HasTail = true, Run = _file.TailRun, TailNumber = _file.TailNumber }).Write(block);
         try
         {
             _file.Write(0, block);
@@ -280,7 +287,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     // done for a mebibyte at once, the syncs of 256 small batches have a third to do (measured on ext4).
     private void ZeroAhead(long end)
     {
-        if (end <= _zeroed) return;
+        if (end <= _zeroed)
+            return;
         if (_zeros == null)
         {
             _zeros = (byte*)NativeMemory.AlignedAlloc(ZeroAheadBytes, WriteAlignment);
@@ -288,7 +296,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
         }
         long to = Math.Min(_end, end + ZeroAheadBytes);
         long from = Math.Max(_zeroed, Math.Min(end, to)); // what is written at once needs no zeros
-        if (to > from) _file!.Write(from, new ReadOnlySpan<byte>(_zeros, (int)(to - from)));
+        if (to > from)
+            _file!.Write(from, new ReadOnlySpan<byte>(_zeros, (int)(to - from)));
         _zeroed = to;
     }
 
@@ -306,7 +315,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
 
     private void EnsureBuffer(long bytes)
     {
-        if (bytes <= _bufferBytes) return;
+        if (bytes <= _bufferBytes)
+            return;
         Garnet.Common.Faults.Check.That(bytes <= int.MaxValue, "log.W1 a write is shorter than 2 GiB");
         Resize(Math.Min(int.MaxValue / WriteAlignment * (long)WriteAlignment, Math.Max(bytes, _bufferBytes * 2)));
     }

@@ -123,7 +123,8 @@ internal sealed class Sublog : IDisposable
     public void Enqueue(SealedPart part, bool wakes)
     {
         lock (_gate) _queue.Enqueue(part);
-        if (wakes) _bell.Ring();
+        if (wakes)
+            _bell.Ring();
     }
 
     /// <summary>
@@ -138,7 +139,8 @@ internal sealed class Sublog : IDisposable
             done = _state.Poison == null && _state.Stalled == null && WriteQueued();
             _turn.Exit();
         }
-        if (!done) Call();
+        if (!done)
+            Call();
         return done;
     }
 
@@ -149,10 +151,12 @@ internal sealed class Sublog : IDisposable
         while (before < batch)
         {
             ulong seen = Interlocked.CompareExchange(ref _required, batch, before);
-            if (seen == before) break;
+            if (seen == before)
+                break;
             before = seen;
         }
-        if (batch > Volatile.Read(ref _durable)) _bell.Ring();
+        if (batch > Volatile.Read(ref _durable))
+            _bell.Ring();
     }
 
     /// <summary>Makes the writer look at clock, policy and, if it waits for space, the disk.</summary>
@@ -167,7 +171,8 @@ internal sealed class Sublog : IDisposable
     {
         _stopping = true;
         _bell.Ring();
-        if (_thread.IsAlive) _thread.Join();
+        if (_thread.IsAlive)
+            _thread.Join();
         Finish();
     }
 
@@ -176,13 +181,18 @@ internal sealed class Sublog : IDisposable
     {
         lock (_turn)
         {
-            if (_state.Poison == null) Gather();
-            if (_state.Poison != null) DropAll();
+            if (_state.Poison == null)
+                Gather();
+            if (_state.Poison != null)
+                DropAll();
         }
-        if (_state.Poison != null) return;
-        if (_settings.Sync == SyncPolicy.EverySecond && !Insist(_begin)) return;
+        if (_state.Poison != null)
+            return;
+        if (_settings.Sync == SyncPolicy.EverySecond && !Insist(_begin))
+            return;
         SyncByPolicy();
-        if (ProofDueUs() <= _clock.MonotonicUs) Prove();
+        if (ProofDueUs() <= _clock.MonotonicUs)
+            Prove();
     }
 
     /// <summary>A log that follows says what of it is durable (log.W11), and makes that durable.</summary>
@@ -192,9 +202,11 @@ internal sealed class Sublog : IDisposable
         bool isSaid = false;
         lock (_turn)
         {
-            if (_state.Poison == null && _writer.UsedBytes == 0 && _writer.LayProof(_state.Durable)) isSaid = Insist(_write);
+            if (_state.Poison == null && _writer.UsedBytes == 0 && _writer.LayProof(_state.Durable))
+                isSaid = Insist(_write);
         }
-        if (isSaid && Insist(_sync)) Report();
+        if (isSaid && Insist(_sync))
+            Report();
     }
 
     // When nothing has been written for as long as a sync may wait.
@@ -214,7 +226,8 @@ internal sealed class Sublog : IDisposable
     {
         do Turn();
         while (Queued > 0);
-        if (_state.Poison == null && _unsynced && Insist(_sync)) Report();
+        if (_state.Poison == null && _unsynced && Insist(_sync))
+            Report();
     }
 
     /// <summary>Whether an empty part can be written without a new file; the thread has ended.</summary>
@@ -239,9 +252,11 @@ internal sealed class Sublog : IDisposable
             _idle = true;
             Interlocked.MemoryBarrier(); // who demands does so before it looks at us
             // On a single core: reactors that were kept waiting add to the batch: 7 % less time per change.
-            if (_settings.Sync == SyncPolicy.Always) Thread.Yield();
+            if (_settings.Sync == SyncPolicy.Always)
+                Thread.Yield();
             _onFree();
-            if (!Await()) break;
+            if (!Await())
+                break;
             _idle = false;
             Turn();
         }
@@ -252,9 +267,11 @@ internal sealed class Sublog : IDisposable
     {
         while (Queued == 0 && !_called)
         {
-            if (_stopping) return false;
+            if (_stopping)
+                return false;
             long dueUs = Math.Min(SyncDueUs(), ProofDueUs()) - _clock.MonotonicUs;
-            if (dueUs <= 0) break;
+            if (dueUs <= 0)
+                break;
             _bell.Wait(Milliseconds(dueUs));
         }
         _called = false;
@@ -267,13 +284,17 @@ internal sealed class Sublog : IDisposable
         {
             if (!_writer.Fits(_next))
             {
-                if (_writer.UsedBytes > 0) break;
-                if (!SwitchSegment()) return;
+                if (_writer.UsedBytes > 0)
+                    break;
+                if (!SwitchSegment())
+                    return;
             }
             Lay(_next);
         }
-        if (_writer.UsedBytes == 0) return;
-        if (Insist(_write)) Report();
+        if (_writer.UsedBytes == 0)
+            return;
+        if (Insist(_write))
+            Report();
     }
 
     // What fails is done again by the thread, which knows what to do about it.
@@ -283,9 +304,12 @@ internal sealed class Sublog : IDisposable
         try
         {
             bool first = !_unsynced;
-            if (_writer.UsedBytes > 0) Write();
-            if (IsRequired) Call();
-            if (_settings.Sync == SyncPolicy.EverySecond && (first || _writer.HasMuchUnsynced)) Call(); // to sync in time and little by little
+            if (_writer.UsedBytes > 0)
+                Write();
+            if (IsRequired)
+                Call();
+            if (_settings.Sync == SyncPolicy.EverySecond && (first || _writer.HasMuchUnsynced))
+                Call(); // to sync in time and little by little
         }
         catch (DiskException)
         {
@@ -319,7 +343,8 @@ internal sealed class Sublog : IDisposable
     // room the first batch exceeds, is made anew: a power cut in between must not leave a manifest that names what is not there.
     private bool SwitchSegment()
     {
-        if (_unsynced && !Insist(_sync)) return false;
+        if (_unsynced && !Insist(_sync))
+            return false;
         Report();
         bool isAnew = _writer.Named.FirstBatch == _next!.Batch;
         return (!isAnew || Insist(_unname)) && Insist(_switch) && Insist(_name);
@@ -327,13 +352,16 @@ internal sealed class Sublog : IDisposable
 
     private void SyncByPolicy()
     {
-        if (SyncDueUs() <= _clock.MonotonicUs && Insist(_sync)) Report();
+        if (SyncDueUs() <= _clock.MonotonicUs && Insist(_sync))
+            Report();
     }
 
     private long SyncDueUs()
     {
-        if (!_unsynced || _state.Poison != null) return long.MaxValue;
-        if (IsRequired) return 0;
+        if (!_unsynced || _state.Poison != null)
+            return long.MaxValue;
+        if (IsRequired)
+            return 0;
         return _settings.Sync switch
         {
             SyncPolicy.No => long.MaxValue,
@@ -380,7 +408,8 @@ internal sealed class Sublog : IDisposable
             try
             {
                 step();
-                if (stalled) _state.Stall(_number, null);
+                if (stalled)
+                    _state.Stall(_number, null);
                 return true;
             }
             catch (DiskException e) when (e.IsFull && !_lastTry)
@@ -391,7 +420,8 @@ internal sealed class Sublog : IDisposable
             }
             catch (DiskException e)
             {
-                if (stalled) _state.Stall(_number, null);
+                if (stalled)
+                    _state.Stall(_number, null);
                 _state.Fail(e.Message);
                 return false;
             }

@@ -51,7 +51,8 @@ internal sealed unsafe class PartitionCheck
 
     private void Expect(bool condition, string rule)
     {
-        if (!condition) _broken.Add($"{rule} (partition {_partition->Number})");
+        if (!condition)
+            _broken.Add($"{rule} (partition {_partition->Number})");
     }
 
     private int WalkIndex()
@@ -85,7 +86,8 @@ internal sealed unsafe class PartitionCheck
         int words = 0;
         for (SlotWalk walk = new(_partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0) continue;
+            if (*walk.Slot == 0)
+                continue;
             words++;
             CheckWord(bucket, *walk.Slot);
         }
@@ -98,7 +100,8 @@ internal sealed unsafe class PartitionCheck
         bool isCold = IndexWord.IsCold(word);
         byte* record = isCold ? _core.RecordAt(word, _cold) : Shape.RecordOf(_shape, word);
         Expect(record != null, "store.U3 a word's address is in range");
-        if (record == null) return;
+        if (record == null)
+            return;
         KeyRef key = _core.KeyOf(record);
         Expect(Shape.PartitionOf(_shape, key.Hash) == _partition && Shape.BucketOf(_shape, _partition, key.Hash) == bucket,
             "store.U4 a word stands where its key hashes to");
@@ -108,15 +111,19 @@ internal sealed unsafe class PartitionCheck
         Expect(((word & IndexWord.TtlBit) != 0) == (Record.ExpireAtMs(record) != 0), "store.U4 a word's expiry bit is its record's");
         Expect(((word & IndexWord.InternalBit) != 0) == (Record.Kind(record) == RecordKind.Chunk),
             "store.U4 a word's internal bit is its record's");
-        if (Record.Owner(record) != 0) _owners.Add(Record.Owner(record));
+        if (Record.Owner(record) != 0)
+            _owners.Add(Record.Owner(record));
         bool retired = _partition->Counts[key.Namespace].Retired != 0;
-        if (ChunkKey.Is(record) && !retired) _chunkOwners.Add(ChunkKey.Owner(key.Bytes));
+        if (ChunkKey.Is(record) && !retired)
+            _chunkOwners.Add(ChunkKey.Owner(key.Bytes));
         NamespaceCount count = _counts.GetValueOrDefault(key.Namespace);
-        if ((word & IndexWord.InternalBit) != 0) count.Chunks++;
+        if ((word & IndexWord.InternalBit) != 0)
+            count.Chunks++;
         else
         {
             count.Keys++;
-            if ((word & IndexWord.TtlBit) != 0) count.Expiring++;
+            if ((word & IndexWord.TtlBit) != 0)
+                count.Expiring++;
         }
         _counts[key.Namespace] = count;
         if (!isCold)

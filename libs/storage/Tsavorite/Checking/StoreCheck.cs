@@ -36,7 +36,8 @@ public static unsafe class StoreCheck
             used += check.UsedBytes;
         }
         long parts = used + core.OldCountBytes + core.Records.WaitingBytes(out long account);
-        if (parts != account) broken.Add($"accounting: parts sum to {parts}, used is {account}");
+        if (parts != account)
+            broken.Add($"accounting: parts sum to {parts}, used is {account}");
         if (core.Tier is not { } checkedTier)
             return;
         CompareLive(checkedTier.Segments, coldLive, broken);
@@ -48,7 +49,8 @@ public static unsafe class StoreCheck
         foreach (uint number in segments.Numbers)
         {
             // What is staged counts as live until it is named, or is not.
-            if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number)) continue;
+            if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number))
+                continue;
             broken.Add($"store.C2 segment {number} counts {segments[number]->Live} live records, words name {live.GetValueOrDefault(number)}");
         }
     }

@@ -28,6 +28,7 @@ internal static class StoreTestHooks
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Yield(YieldPoint point)
     {
-        if (Interleaves) OnYield?.Invoke(point);
+        if (Interleaves)
+            OnYield?.Invoke(point);
     }
 }

@@ -104,7 +104,8 @@ public unsafe ref struct RecordEdit
         _hasChanged = true;
         NewRecord next = new() { Kind = kind, ValueBytes = valueBytes };
         byte* record = Add(_key, next, force: false);
-        if (record == null) return null;
+        if (record == null)
+            return null;
         Refresh();
         Tsavorite.Bucket.BeginWrite(_bucket);
         return Record.Value(record);
@@ -149,9 +150,11 @@ public unsafe ref struct RecordEdit
             return;
         }
         bool fits = TrySetLength(_record, valueBytes, out ulong header);
-        if (fits) *(ulong*)(_record + 8) = header;
+        if (fits)
+            *(ulong*)(_record + 8) = header;
         Close();
-        if (fits) return;
+        if (fits)
+            return;
         Garnet.Common.Faults.Check.That(Write(valueBytes, force: true) != null, "store.E4 a small record can be moved");
         Close();
     }
@@ -215,11 +218,13 @@ public unsafe ref struct RecordEdit
     /// <summary>Brings the beginning of a chunk towards the cache; a hint that changes nothing.</summary>
     public readonly void Prefetch(uint number)
     {
-        if (!Sse.IsSupported) return;
+        if (!Sse.IsSupported)
+            return;
         ulong hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, hash);
         uint matches = Tsavorite.Bucket.Matches(bucket, Shape.TagOf(_core.Shape, hash));
-        if (matches == 0) return;
+        if (matches == 0)
+            return;
         byte* record = _core.Shape->Base + IndexWord.Offset(((ulong*)bucket)[System.Numerics.BitOperations.TrailingZeroCount(matches)]);
         Sse.Prefetch0(record);
         Sse.Prefetch0(record + 64);
@@ -259,7 +264,8 @@ public unsafe ref struct RecordEdit
         _core.SaveFirst(_partition, Last.Bucket, record);
         if (TrySetLength(record, bytes, out ulong header))
         {
-            if (*(ulong*)(record + 8) == header) return Record.Value(record);
+            if (*(ulong*)(record + 8) == header)
+                return Record.Value(record);
             Tsavorite.Bucket.BeginWrite(Last.Bucket);
             *(ulong*)(record + 8) = header;
             Tsavorite.Bucket.EndWrite(Last.Bucket);
@@ -293,7 +299,8 @@ public unsafe ref struct RecordEdit
     /// <summary>Notes in the root that a chunk of that number is in use.</summary>
     public void RaiseLimit(uint number)
     {
-        if (!RootLimit.IsBelow(Value, number)) return;
+        if (!RootLimit.IsBelow(Value, number))
+            return;
         byte* root = Write(ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "store.E4 a root can be moved");
         RootLimit.Raise(root, number);
@@ -303,7 +310,8 @@ public unsafe ref struct RecordEdit
     /// <summary>Notes in the root that no chunk has that number or a higher one.</summary>
     internal void LowerLimit(uint limit)
     {
-        if (RootLimit.Of(Value) <= limit) return;
+        if (RootLimit.Of(Value) <= limit)
+            return;
         byte* root = Write(ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "store.E4 a root can be moved");
         RootLimit.Lower(root, limit);
@@ -313,7 +321,8 @@ public unsafe ref struct RecordEdit
     /// <summary>Removes a chunk if it is there.</summary>
     public void RemoveChunk(uint number)
     {
-        if (FindChunk(number) == null) return;
+        if (FindChunk(number) == null)
+            return;
         _hasChanged = true;
         _core.Remove(_partition, Last.Bucket, Last.Slot);
         ForgetChunks(); // words of its bucket may have changed places
@@ -328,7 +337,8 @@ public unsafe ref struct RecordEdit
         for (uint i = 0; Owner != 0 && i < RootLimit.Of(Value) * sets; i++)
         {
             byte* chunk = FindChunk(RootLimit.NumberOf(i % sets, i / sets));
-            if (chunk == null) continue;
+            if (chunk == null)
+                continue;
             bytes += _core.Records.Capacity(chunk);
             records++;
         }
@@ -365,7 +375,8 @@ public unsafe ref struct RecordEdit
             return Record.Value(_record);
         }
         byte* moved = Move(_key, _bucket, _slot, next, force);
-        if (moved == null) return null;
+        if (moved == null)
+            return null;
         _record = moved;
         Tsavorite.Bucket.BeginWrite(_bucket);
         return Record.Value(_record);
@@ -377,14 +388,16 @@ public unsafe ref struct RecordEdit
         _bucket = Shape.BucketOf(_core.Shape, _partition, _key.Hash);
         _slot = Tsavorite.Bucket.Find(_core.Shape, _partition, _bucket, _key);
         _record = _slot != null ? _core.Shape->Base + IndexWord.Offset(*_slot) : _scratch.Cold == null ? null : FindCold();
-        if (_record != null) Owner = Record.Owner(_record);
+        if (_record != null)
+            Owner = Record.Owner(_record);
     }
 
     // New chunks may split the index: bucket and slot are looked up again, the record stays where it is.
     private void Refresh()
     {
         _hasChanged = true;
-        if (_structure == _partition->Structure && _slot != null && _core.Shape->Base + IndexWord.Offset(*_slot) == _record) return;
+        if (_structure == _partition->Structure && _slot != null && _core.Shape->Base + IndexWord.Offset(*_slot) == _record)
+            return;
         ulong owner = Owner;
         Find();
         Owner = owner;
@@ -399,7 +412,8 @@ public unsafe ref struct RecordEdit
         _at = (number ^ (number >> 2) ^ (number >> 28)) % ChunkPlaces.Count;
         ref ChunkPlace last = ref Last;
         uint bit = 1u << (int)_at;
-        if ((_known & bit) != 0 && last.Number == number) return last.Record;
+        if ((_known & bit) != 0 && last.Number == number)
+            return last.Record;
         last.Number = number;
         last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
@@ -499,7 +513,8 @@ public unsafe ref struct RecordEdit
     private byte* MoveChunk(byte* record, int bytes, bool force)
     {
         byte* moved = Move(ChunkKeyOf(Last.Number), Last.Bucket, Last.Slot, Fields(record, bytes), force);
-        if (moved == null) return null;
+        if (moved == null)
+            return null;
         Last.Record = moved;
         return Record.Value(moved);
     }
@@ -517,7 +532,8 @@ public unsafe ref struct RecordEdit
         ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
-        if (record == null) return null;
+        if (record == null)
+            return null;
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);
         _core.SaveFirst(_partition, bucket);
         Tsavorite.Bucket.BeginWrite(bucket);
@@ -533,7 +549,8 @@ public unsafe ref struct RecordEdit
         RecordRoom room = RecordRoom.Behind(old, key.Length, next);
         room.Force = force;
         byte* record = Append(key, next, room, out ulong word);
-        if (record == null) return null;
+        if (record == null)
+            return null;
         int kept = Math.Min(Record.ValueBytes(old), next.ValueBytes);
         Buffer.MemoryCopy(Record.Value(old), Record.Value(record), kept, kept);
         RecordRoom.Switch(_core, _partition, bucket, slot, word);

@@ -38,7 +38,8 @@ public readonly unsafe struct RootPeek
         Shape* shape = store.Core.Shape;
         ulong* slot = Bucket.Find(shape, Shape.PartitionOf(shape, key.Hash), (byte*)bucket, key, out ulong word, out _);
         byte* record = slot == null ? null : Shape.RecordOf(shape, word);
-        if (record == null || Record.Owner(record) == 0 || Record.Value(record) + valueBytes > shape->RecordsLimit) return false;
+        if (record == null || Record.Owner(record) == 0 || Record.Value(record) + valueBytes > shape->RecordsLimit)
+            return false;
         peek = new RootPeek(store.Core, key.Hash, record);
         return true;
     }
@@ -47,7 +48,8 @@ public readonly unsafe struct RootPeek
     public ulong PrefetchBucket(uint number)
     {
         ulong hash = ChunkKey.Hash(_core, _hash, Owner, number);
-        if (Sse.IsSupported) Sse.Prefetch0(Shape.BucketOf(_shape, Shape.PartitionOf(_shape, hash), hash));
+        if (Sse.IsSupported)
+            Sse.Prefetch0(Shape.BucketOf(_shape, Shape.PartitionOf(_shape, hash), hash));
         return hash;
     }
 
@@ -57,9 +59,11 @@ public readonly unsafe struct RootPeek
         Shape* shape = store.Core.Shape;
         byte* bucket = Shape.BucketOf(shape, Shape.PartitionOf(shape, hash), hash);
         uint matches = Bucket.Matches(bucket, Shape.TagOf(shape, hash));
-        if (matches == 0) return null;
+        if (matches == 0)
+            return null;
         byte* record = Shape.RecordOf(shape, ((ulong*)bucket)[System.Numerics.BitOperations.TrailingZeroCount(matches)]);
-        if (record == null || !Sse.IsSupported) return record;
+        if (record == null || !Sse.IsSupported)
+            return record;
         Sse.Prefetch0(record);
         Sse.Prefetch0(record + 64);
         return record;

@@ -73,12 +73,15 @@ internal static unsafe class Bucket
         for (uint matches = Matches(bucket, tag); matches != 0; matches &= matches - 1)
         {
             ulong* slot = (ulong*)bucket + System.Numerics.BitOperations.TrailingZeroCount(matches);
-            if (Names(shape, slot, key, out word, out head)) return slot;
+            if (Names(shape, slot, key, out word, out head))
+                return slot;
         }
         word = head = 0;
-        if (Overflow(bucket) == 0) return null;
+        if (Overflow(bucket) == 0)
+            return null;
         ulong* found = FindOverflow(shape, partition, bucket, key);
-        if (found == null) return null;
+        if (found == null)
+            return null;
         word = Volatile.Read(ref *found);
         byte* record = Shape.RecordOf(shape, word);
         head = record == null ? 0 : *(ulong*)record;
@@ -95,11 +98,14 @@ internal static unsafe class Bucket
         for (uint matches = Matches(bucket, tag); matches != 0; matches &= matches - 1)
         {
             ulong* slot = (ulong*)bucket + System.Numerics.BitOperations.TrailingZeroCount(matches);
-            if (NamesChunk(shape, *slot, owner, number, root)) return slot;
+            if (NamesChunk(shape, *slot, owner, number, root))
+                return slot;
         }
-        if (Overflow(bucket) == 0) return null;
+        if (Overflow(bucket) == 0)
+            return null;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if ((*walk.Slot ^ tag) >> IndexWord.TagShift == 0 && NamesChunk(shape, *walk.Slot, owner, number, root)) return walk.Slot;
+            if ((*walk.Slot ^ tag) >> IndexWord.TagShift == 0 && NamesChunk(shape, *walk.Slot, owner, number, root))
+                return walk.Slot;
         return null;
     }
 
@@ -107,7 +113,8 @@ internal static unsafe class Bucket
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Matches(byte* bucket, ulong tag)
     {
-        if (!Vector256.IsHardwareAccelerated) return MatchesScalar(bucket, tag);
+        if (!Vector256.IsHardwareAccelerated)
+            return MatchesScalar(bucket, tag);
         Vector256<ulong> wanted = Vector256.Create(tag);
         Vector256<ulong> low = Vector256.ShiftRightLogical(Vector256.Load((ulong*)bucket) ^ wanted, IndexWord.TagShift);
         Vector256<ulong> high = Vector256.ShiftRightLogical(Vector256.Load((ulong*)(bucket + 32)) ^ wanted, IndexWord.TagShift);
@@ -120,7 +127,8 @@ internal static unsafe class Bucket
     {
         uint matches = 0;
         for (int i = 1; i <= Words; i++)
-            if ((((ulong*)bucket)[i] ^ tag) >> IndexWord.TagShift == 0) matches |= 1u << i;
+            if ((((ulong*)bucket)[i] ^ tag) >> IndexWord.TagShift == 0)
+                matches |= 1u << i;
         return matches;
     }
 
@@ -133,7 +141,8 @@ internal static unsafe class Bucket
         {
             ulong* words = Node(partition, node);
             for (int i = 1; i <= NodeWords; i++)
-                if ((words[i] ^ tag) >> IndexWord.TagShift == 0 && Names(shape, words + i, key, out _, out _)) return words + i;
+                if ((words[i] ^ tag) >> IndexWord.TagShift == 0 && Names(shape, words + i, key, out _, out _))
+                    return words + i;
             node = (uint)Volatile.Read(ref *words);
         }
         return null;
@@ -145,7 +154,8 @@ internal static unsafe class Bucket
         word = Volatile.Read(ref *slot);
         head = 0;
         // An empty word's offset lies before the first record.
-        if (!Shape.HoldsRecord(shape, word)) return false;
+        if (!Shape.HoldsRecord(shape, word))
+            return false;
         byte* record = shape->Base + IndexWord.Offset(word);
         head = Volatile.Read(ref *(ulong*)record);
         return head >> 48 == (uint)key.Length && Record.Namespace(record) == key.Namespace
@@ -155,7 +165,8 @@ internal static unsafe class Bucket
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost
     private static bool NamesChunk(Shape* shape, ulong word, ulong owner, uint number, in KeyRef root)
     {
-        if ((word & (IndexWord.InternalBit | IndexWord.ColdBit)) != IndexWord.InternalBit) return false;
+        if ((word & (IndexWord.InternalBit | IndexWord.ColdBit)) != IndexWord.InternalBit)
+            return false;
         byte* record = shape->Base + IndexWord.Offset(word), key = record + Record.KeyOffset(Record.Flags(record));
         return Record.KeyBytes(record) == root.Length + ChunkKey.HeadBytes && Record.Namespace(record) == root.Namespace
             && ChunkKey.Owner(key) == owner && ChunkKey.Number(key) == number
@@ -167,7 +178,8 @@ internal static unsafe class Bucket
     {
         ulong address = offset >> 3;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if ((*walk.Slot & (IndexWord.AddressMask | IndexWord.ColdBit)) == address && *walk.Slot != 0) return walk.Slot;
+            if ((*walk.Slot & (IndexWord.AddressMask | IndexWord.ColdBit)) == address && *walk.Slot != 0)
+                return walk.Slot;
         return null;
     }
 
@@ -178,7 +190,8 @@ internal static unsafe class Bucket
     public static ulong* FindEmpty(Partition* partition, byte* bucket)
     {
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if (*walk.Slot == 0) return walk.Slot;
+            if (*walk.Slot == 0)
+                return walk.Slot;
         return null;
     }
 }

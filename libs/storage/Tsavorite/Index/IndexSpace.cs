@@ -32,7 +32,8 @@ internal sealed unsafe class IndexSpace : IDisposable
     /// <summary>Gives a new partition its first segment.</summary>
     public void Open(Partition* partition)
     {
-        if (!_pool.TryTake(force: true, out uint number)) throw new InvalidOperationException("No address space for the index.");
+        if (!_pool.TryTake(force: true, out uint number))
+            throw new InvalidOperationException("No address space for the index.");
         partition->IndexSegments = 1;
         partition->SlabTaken = 1;
         ulong directory = DirectoryOf(partition, 0);
@@ -58,8 +59,10 @@ internal sealed unsafe class IndexSpace : IDisposable
     public bool MakeRoom(Partition* partition, ulong hash)
     {
         byte* bucket = Shape.BucketOf(_shape, partition, hash);
-        if (SegmentOf(bucket)->Words >= _splitAt && Split(partition, hash)) bucket = Shape.BucketOf(_shape, partition, hash);
-        if (Bucket.FindEmpty(partition, bucket) != null || CanTakeNode(partition)) return true;
+        if (SegmentOf(bucket)->Words >= _splitAt && Split(partition, hash))
+            bucket = Shape.BucketOf(_shape, partition, hash);
+        if (Bucket.FindEmpty(partition, bucket) != null || CanTakeNode(partition))
+            return true;
         return Split(partition, hash) && Bucket.FindEmpty(partition, Shape.BucketOf(_shape, partition, hash)) != null;
     }
 
@@ -78,17 +81,20 @@ internal sealed unsafe class IndexSpace : IDisposable
         partition->Words--;
         SegmentOf(bucket)->Words--;
         uint head = Bucket.Overflow(bucket);
-        if (head == 0) return;
+        if (head == 0)
+            return;
         ulong* words = Bucket.Node(partition, head);
         bool inHead = slot > words && slot <= words + Bucket.NodeWords;
         for (int i = 1; i <= Bucket.NodeWords && !inHead; i++)
         {
-            if (words[i] == 0) continue;
+            if (words[i] == 0)
+                continue;
             Volatile.Write(ref *slot, words[i]);
             words[i] = 0;
             break;
         }
-        if ((words[1] | words[2] | words[3]) != 0) return;
+        if ((words[1] | words[2] | words[3]) != 0)
+            return;
         Bucket.SetOverflow(bucket, (uint)words[0]);
         GiveNode(partition, head);
     }
@@ -100,9 +106,11 @@ internal sealed unsafe class IndexSpace : IDisposable
         int depth = _pool.Descriptor(left)->Depth;
         // Keys that agree in their tags gain nothing from a split: the directory may not outgrow the keys.
         bool outgrown = ((long)_shape->BucketsPerSegment << depth) > 64L * (partition->Words + 16);
-        if (depth >= DepthMax || outgrown || !_pool.TryTake(force: partition->Claim >= Claim.Promised, out uint right)) return false;
+        if (depth >= DepthMax || outgrown || !_pool.TryTake(force: partition->Claim >= Claim.Promised, out uint right))
+            return false;
         Partition.BeginStructure(partition);
-        if (depth == DepthOf(partition)) Deepen(partition);
+        if (depth == DepthOf(partition))
+            Deepen(partition);
         int words = 0;
         for (int i = 0; i < _shape->BucketsPerSegment; i++)
             words += SplitBucket(partition, BucketAt(left, i), BucketAt(right, i), depth);
@@ -121,16 +129,20 @@ internal sealed unsafe class IndexSpace : IDisposable
     /// <summary>Merges the segment at a directory entry with its buddy if both are nearly empty.</summary>
     public bool TryMerge(Partition* partition, uint entry)
     {
-        if (partition->Snapshot != 0 && !StoreTestHooks.Has(PlantedFault.MergeDuringSnapshot)) return false; // store.U16
+        if (partition->Snapshot != 0 && !StoreTestHooks.Has(PlantedFault.MergeDuringSnapshot))
+            return false; // store.U16
         uint* entries = Entries(partition);
         int depth = _pool.Descriptor(entries[entry])->Depth;
-        if (depth == 0) return false;
+        if (depth == 0)
+            return false;
         uint span = 1u << (DepthOf(partition) - depth);
         uint first = entry & ~(2 * span - 1);
         uint left = entries[first], right = entries[first + span];
         IndexSegment* into = _pool.Descriptor(left), from = _pool.Descriptor(right);
-        if (into->Depth != depth || from->Depth != depth || into->Words + from->Words > _mergeBelow) return false;
-        if (partition->SlabNodesMax - partition->SlabTaken + partition->SlabFreeNodes < (uint)from->Words) return false;
+        if (into->Depth != depth || from->Depth != depth || into->Words + from->Words > _mergeBelow)
+            return false;
+        if (partition->SlabNodesMax - partition->SlabTaken + partition->SlabFreeNodes < (uint)from->Words)
+            return false;
         Partition.BeginStructure(partition);
         for (int i = 0; i < _shape->BucketsPerSegment; i++) MergeBucket(partition, BucketAt(right, i), BucketAt(left, i));
         into->Words += from->Words;
@@ -147,7 +159,8 @@ internal sealed unsafe class IndexSpace : IDisposable
     /// <summary>Gives the overflow memory back once no node is in use.</summary>
     public bool TrimSlab(Partition* partition)
     {
-        if (partition->SlabTaken == 1 || partition->SlabFreeNodes != partition->SlabTaken - 1) return false;
+        if (partition->SlabTaken == 1 || partition->SlabFreeNodes != partition->SlabTaken - 1)
+            return false;
         _pool.ReleaseSlab(partition);
         _pool.Unaccount(SlabBytes(partition));
         partition->SlabTaken = 1;
@@ -165,7 +178,8 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         long bytes = 0;
         for (int depth = 0; depth <= DepthMax; depth++)
-            if (DirectoryAt(partition, depth) != 0 && (depth < PagedDepth || depth == DepthOf(partition))) bytes += DirectoryBytesAt(depth);
+            if (DirectoryAt(partition, depth) != 0 && (depth < PagedDepth || depth == DepthOf(partition)))
+                bytes += DirectoryBytesAt(depth);
         return bytes;
     }
 
@@ -173,7 +187,8 @@ internal sealed unsafe class IndexSpace : IDisposable
     public void Dispose()
     {
         for (int i = 0; i < _directories.Length; i++)
-            if (i % (DepthMax + 1) < PagedDepth) NativeMemory.AlignedFree((void*)_directories[i]);
+            if (i % (DepthMax + 1) < PagedDepth)
+                NativeMemory.AlignedFree((void*)_directories[i]);
         Array.Clear(_directories);
     }
 
@@ -185,8 +200,10 @@ internal sealed unsafe class IndexSpace : IDisposable
     private ulong DirectoryOf(Partition* partition, int depth)
     {
         ref nint directory = ref DirectoryAt(partition, depth);
-        if (directory == 0 || depth >= PagedDepth) _pool.Account(DirectoryBytesAt(depth));
-        if (directory == 0) directory = depth < PagedDepth ? Allocate(DirectoryBytesAt(depth)) : _pool.Table(DirectoryBytesAt(depth));
+        if (directory == 0 || depth >= PagedDepth)
+            _pool.Account(DirectoryBytesAt(depth));
+        if (directory == 0)
+            directory = depth < PagedDepth ? Allocate(DirectoryBytesAt(depth)) : _pool.Table(DirectoryBytesAt(depth));
         return (ulong)directory | (uint)depth;
     }
 
@@ -204,7 +221,8 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         int past = DepthOf(partition);
         Volatile.Write(ref partition->Directory, directory);
-        if (past < PagedDepth) return;
+        if (past < PagedDepth)
+            return;
         Arena.ReleaseTable((byte*)DirectoryAt(partition, past), DirectoryBytesAt(past));
         _pool.Unaccount(DirectoryBytesAt(past));
     }
@@ -226,7 +244,8 @@ internal sealed unsafe class IndexSpace : IDisposable
             int depth = DepthOf(partition);
             uint* from = Entries(partition);
             for (long i = 0; i < 1L << depth; i += 2)
-                if (from[i] != from[i + 1]) return;
+                if (from[i] != from[i + 1])
+                    return;
             ulong directory = DirectoryOf(partition, depth - 1);
             uint* to = (uint*)(directory & ~63UL);
             for (long i = 0; i < 1L << (depth - 1); i++) to[i] = from[2 * i];
@@ -239,11 +258,13 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         int bit = 63 - depth, moved = 0;
         Bucket.BeginWrite(left);
-        if (!StoreTestHooks.Has(PlantedFault.SplitWithoutStamp)) Bucket.SetStamp(right, Bucket.Stamp(left)); // store.U16
+        if (!StoreTestHooks.Has(PlantedFault.SplitWithoutStamp))
+            Bucket.SetStamp(right, Bucket.Stamp(left)); // store.U16
         for (int i = 1; i <= Bucket.Words; i++)
         {
             ulong word = ((ulong*)left)[i];
-            if (word == 0 || (word >> bit & 1) == 0) continue;
+            if (word == 0 || (word >> bit & 1) == 0)
+                continue;
             ((ulong*)left)[i] = 0;
             Place(partition, right, word);
             moved++;
@@ -256,7 +277,8 @@ internal sealed unsafe class IndexSpace : IDisposable
             ulong first = words[1], second = words[2], third = words[3];
             uint next = (uint)words[0];
             GiveNode(partition, node);
-            if (StoreTestHooks.Has(PlantedFault.ForgetOverflowOnSplit)) first = second = third = 0;
+            if (StoreTestHooks.Has(PlantedFault.ForgetOverflowOnSplit))
+                first = second = third = 0;
             moved += Deal(partition, left, right, first, bit) + Deal(partition, left, right, second, bit)
                 + Deal(partition, left, right, third, bit);
             node = next;
@@ -267,7 +289,8 @@ internal sealed unsafe class IndexSpace : IDisposable
 
     private int Deal(Partition* partition, byte* left, byte* right, ulong word, int bit)
     {
-        if (word == 0) return 0;
+        if (word == 0)
+            return 0;
         int side = (int)(word >> bit & 1);
         Place(partition, side == 0 ? left : right, word);
         return side;
@@ -277,7 +300,8 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         Bucket.BeginWrite(into);
         for (int i = 1; i <= Bucket.Words; i++)
-            if (((ulong*)from)[i] != 0) Place(partition, into, ((ulong*)from)[i]);
+            if (((ulong*)from)[i] != 0)
+                Place(partition, into, ((ulong*)from)[i]);
         uint node = Bucket.Overflow(from);
         Bucket.SetOverflow(from, 0);
         while (node != 0)
@@ -286,9 +310,12 @@ internal sealed unsafe class IndexSpace : IDisposable
             ulong first = words[1], second = words[2], third = words[3];
             uint next = (uint)words[0];
             GiveNode(partition, node);
-            if (first != 0) Place(partition, into, first);
-            if (second != 0) Place(partition, into, second);
-            if (third != 0) Place(partition, into, third);
+            if (first != 0)
+                Place(partition, into, first);
+            if (second != 0)
+                Place(partition, into, second);
+            if (third != 0)
+                Place(partition, into, third);
             node = next;
         }
         Bucket.EndWrite(into);
@@ -325,7 +352,8 @@ internal sealed unsafe class IndexSpace : IDisposable
         long before = SlabBytes(partition);
         node = partition->SlabTaken++;
         long after = SlabBytes(partition);
-        if (after != before) _pool.Account(after - before);
+        if (after != before)
+            _pool.Account(after - before);
         return node;
     }
 

@@ -16,7 +16,8 @@ internal static unsafe class KeyHash
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Of(byte* key, int length, ulong seed)
     {
-        if (length > 16) return OfLong(key, length, seed);
+        if (length > 16)
+            return OfLong(key, length, seed);
         ulong low = 0, high = 0;
         if (length >= 8)
         {

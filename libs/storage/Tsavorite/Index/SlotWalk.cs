@@ -25,7 +25,8 @@ internal unsafe ref struct SlotWalk
             _index++;
             return true;
         }
-        if (_next == 0) return false;
+        if (_next == 0)
+            return false;
         _words = Bucket.Node(_partition, _next);
         _next = (uint)*_words;
         _last = Bucket.NodeWords;

@@ -114,14 +114,17 @@ internal sealed unsafe class Arena : IDisposable
         if (taken)
         {
             _used += bytes;
-            if (_used > _peak) _peak = _used;
+            if (_used > _peak)
+                _peak = _used;
             wake = !_tight && _used >= _tightMark;
             wakeLow = _wakeLow is not null && _used >= _lowMark && _used - bytes < _lowMark;
             _tight = _used >= _tightMark;
         }
         SpinLatch.Exit(ref _gate);
-        if (wake) _wake.Set();
-        if (wakeLow) _wakeLow!.Set();
+        if (wake)
+            _wake.Set();
+        if (wakeLow)
+            _wakeLow!.Set();
         return taken;
     }
 
@@ -175,7 +178,8 @@ internal sealed unsafe class Arena : IDisposable
     {
         bytes = (bytes + PageBytes - 1) / PageBytes * PageBytes;
         byte* table = (byte*)Map(bytes);
-        if (table == null) throw new InvalidOperationException($"No address space for a table of {bytes} bytes.");
+        if (table == null)
+            throw new InvalidOperationException($"No address space for a table of {bytes} bytes.");
         lock (_tables) _tables.Add(((nint)table, bytes));
         return table;
     }
@@ -183,14 +187,16 @@ internal sealed unsafe class Arena : IDisposable
     /// <summary>Gives the pages' memory back; they read as zero afterwards.</summary>
     public void Release(long offset, long bytes)
     {
-        if (!Advise(offset, bytes, Libc.MADV_DONTNEED)) NativeMemory.Clear(Base + offset, (nuint)bytes);
+        if (!Advise(offset, bytes, Libc.MADV_DONTNEED))
+            NativeMemory.Clear(Base + offset, (nuint)bytes);
     }
 
     /// <summary>Gives the memory of a table back; it reads as zero afterwards.</summary>
     public static void ReleaseTable(byte* table, long bytes)
     {
         bool released = OperatingSystem.IsLinux() && Libc.madvise(table, (nint)bytes, Libc.MADV_DONTNEED) == 0;
-        if (!released) NativeMemory.Clear(table, (nuint)bytes);
+        if (!released)
+            NativeMemory.Clear(table, (nuint)bytes);
     }
 
     /// <inheritdoc/>
@@ -216,7 +222,8 @@ internal sealed unsafe class Arena : IDisposable
         while (true)
         {
             void* mapping = Map(bytes);
-            if (mapping != null) return mapping;
+            if (mapping != null)
+                return mapping;
             if (bytes / 2 < Math.Max(limit, 64 << 20))
                 throw new InvalidOperationException($"Cannot reserve {bytes} bytes of address space.");
             bytes = bytes / 2 / HugePageBytes * HugePageBytes;
@@ -238,8 +245,10 @@ internal sealed unsafe class Arena : IDisposable
 
     private static void Unmap(void* mapping, long bytes)
     {
-        if (OperatingSystem.IsLinux()) _ = Libc.munmap(mapping, (nint)bytes);
-        else NativeMemory.AlignedFree(mapping);
+        if (OperatingSystem.IsLinux())
+            _ = Libc.munmap(mapping, (nint)bytes);
+        else
+            NativeMemory.AlignedFree(mapping);
     }
 
     private static bool SystemGrantsHugePages()

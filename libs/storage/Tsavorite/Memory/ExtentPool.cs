@@ -47,10 +47,12 @@ internal sealed unsafe class ExtentPool
     public uint Take(int pages, Claim claim, bool isAside = false)
     {
         uint reused = Reuse(pages, isAside);
-        if (reused != 0) return reused;
+        if (reused != 0)
+            return reused;
         long bytes = (long)pages * Arena.PageBytes;
         while (!(isAside ? TakeAside(bytes) : _arena.Take(bytes, claim)))
-            if (!Return(1)) return 0;
+            if (!Return(1))
+                return 0;
         SpinLatch.Enter(ref _gate);
         uint page = Find(pages);
         if (page == 0)
@@ -58,7 +60,8 @@ internal sealed unsafe class ExtentPool
             Join();
             page = Find(pages);
         }
-        if (page != 0) _extents[page] = new Extent { Pages = pages, Taken = 1 };
+        if (page != 0)
+            _extents[page] = new Extent { Pages = pages, Taken = 1 };
         SpinLatch.Exit(ref _gate);
         if (page != 0)
             return page;
@@ -119,7 +122,8 @@ internal sealed unsafe class ExtentPool
         }
         bool many = _waitingBytes > MayWait;
         SpinLatch.Exit(ref _gate);
-        if (many) _arena.WakeMovers();
+        if (many)
+            _arena.WakeMovers();
     }
 
     /// <summary>store.P1: for whoever has the lock of the record's partition.</summary>
@@ -290,7 +294,8 @@ internal sealed unsafe class ExtentPool
     // Four classes per doubling; a run is listed under the largest class it fills.
     private static int ClassOf(int pages)
     {
-        if (pages < 8) return pages;
+        if (pages < 8)
+            return pages;
         int log = BitOperations.Log2((uint)pages);
         return 8 + (log - 3) * 4 + (pages >> (log - 2) & 3);
     }
@@ -302,12 +307,14 @@ internal sealed unsafe class ExtentPool
             uint previous = 0, page = _free[c];
             for (int looked = 0; page != 0 && looked < LookMax; looked++)
             {
-                if (_extents[page].Pages >= pages) return Cut(c, previous, page, pages);
+                if (_extents[page].Pages >= pages)
+                    return Cut(c, previous, page, pages);
                 previous = page;
                 page = _extents[page].Next;
             }
         }
-        if (_fresh + (uint)pages > _pagesMax) return 0;
+        if (_fresh + (uint)pages > _pagesMax)
+            return 0;
         uint fresh = _fresh;
         _fresh += (uint)pages;
         return fresh;
@@ -315,8 +322,10 @@ internal sealed unsafe class ExtentPool
 
     private uint Cut(int listed, uint previous, uint page, int pages)
     {
-        if (previous == 0) _free[listed] = _extents[page].Next;
-        else _extents[previous].Next = _extents[page].Next;
+        if (previous == 0)
+            _free[listed] = _extents[page].Next;
+        else
+            _extents[previous].Next = _extents[page].Next;
         int rest = _extents[page].Pages - pages;
         if (rest > 0)
         {
@@ -343,15 +352,21 @@ internal sealed unsafe class ExtentPool
             uint next = page + (uint)_extents[page].Pages;
             if (_extents[page].Taken != 0)
             {
-                if (open != 0) Push(open);
+                if (open != 0)
+                    Push(open);
                 open = 0;
             }
-            else if (open == 0) open = page;
-            else _extents[open].Pages += _extents[page].Pages;
+            else if (open == 0)
+                open = page;
+            else
+                _extents[open].Pages += _extents[page].Pages;
             page = next;
         }
-        if (open == 0) return;
-        if (open + (uint)_extents[open].Pages == _fresh) _fresh = open;
-        else Push(open);
+        if (open == 0)
+            return;
+        if (open + (uint)_extents[open].Pages == _fresh)
+            _fresh = open;
+        else
+            Push(open);
     }
 }

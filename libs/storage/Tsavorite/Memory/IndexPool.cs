@@ -40,7 +40,8 @@ internal sealed unsafe class IndexPool
     public bool TryTake(bool force, out uint number)
     {
         number = 0;
-        if (!_arena.Take(SegmentBytes, force ? Claim.Forced : Claim.Limited)) return false;
+        if (!_arena.Take(SegmentBytes, force ? Claim.Forced : Claim.Limited))
+            return false;
         SpinLatch.Enter(ref _gate);
         bool reused = _freeHead != uint.MaxValue;
         bool found = reused || _fresh < _segmentsMax;
@@ -49,14 +50,16 @@ internal sealed unsafe class IndexPool
             number = _freeHead;
             _freeHead = _descriptors[number].Next;
         }
-        else if (found) number = _fresh++;
+        else if (found)
+            number = _fresh++;
         SpinLatch.Exit(ref _gate);
         if (!found)
         {
             _arena.Give(SegmentBytes);
             return false;
         }
-        if (reused) Bucket.ClearAll(Address(number), SegmentBytes / Bucket.Bytes);
+        if (reused)
+            Bucket.ClearAll(Address(number), SegmentBytes / Bucket.Bytes);
         _descriptors[number] = default;
         return true;
     }
@@ -64,7 +67,8 @@ internal sealed unsafe class IndexPool
     /// <summary>Takes a segment back; its memory returns to the system where it covers whole pages.</summary>
     public void Give(uint number)
     {
-        if (SegmentBytes >= Arena.PageBytes) _arena.Release(_arena.IndexStart + (long)number * SegmentBytes, SegmentBytes);
+        if (SegmentBytes >= Arena.PageBytes)
+            _arena.Release(_arena.IndexStart + (long)number * SegmentBytes, SegmentBytes);
         SpinLatch.Enter(ref _gate);
         _descriptors[number].Next = _freeHead;
         _freeHead = number;

@@ -37,7 +37,8 @@ internal sealed unsafe class SegmentPool
     /// <summary>A segment with its header written, or 0. Number 0 is never handed out.</summary>
     public uint Take(int partition, int ttlClass, Claim claim)
     {
-        if (!_arena.Take(SegmentBytes, claim)) return 0;
+        if (!_arena.Take(SegmentBytes, claim))
+            return 0;
         SpinLatch.Enter(ref _gate);
         uint number = TakeNumber();
         SpinLatch.Exit(ref _gate);
@@ -88,7 +89,8 @@ internal sealed unsafe class SegmentPool
                 _backed--;
             }
             SpinLatch.Exit(ref _gate);
-            if (number == 0) return false;
+            if (number == 0)
+                return false;
             _arena.Release((long)Offset(number), SegmentBytes);
             SpinLatch.Enter(ref _gate);
             _segments[number].Next = _bareHead;

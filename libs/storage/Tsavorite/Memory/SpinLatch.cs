@@ -13,7 +13,8 @@ internal static class SpinLatch
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Enter(ref int gate)
     {
-        if (Interlocked.CompareExchange(ref gate, 1, 0) != 0) EnterSlow(ref gate);
+        if (Interlocked.CompareExchange(ref gate, 1, 0) != 0)
+            EnterSlow(ref gate);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -26,7 +27,8 @@ internal static class SpinLatch
         {
             for (int spins = 0; spins < SpinsMax; spins++)
             {
-                if (Volatile.Read(ref gate) == 0 && Interlocked.CompareExchange(ref gate, 1, 0) == 0) return;
+                if (Volatile.Read(ref gate) == 0 && Interlocked.CompareExchange(ref gate, 1, 0) == 0)
+                    return;
                 Thread.SpinWait(10);
             }
             Thread.Yield();

@@ -15,7 +15,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
     public ChunkReaper(StoreCore core)
     {
         _core = core;
-        if (core.Tier is { } tier) _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
+        if (core.Tier is { } tier)
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
     }
 
     /// <inheritdoc/>
@@ -30,9 +31,11 @@ internal sealed unsafe class ChunkReaper : IDisposable
             Partition* partition = _core.Shape->Partitions + i;
             while (Volatile.Read(ref *(nint*)&partition->Orphans) != 0 && holds-- > 0)
             {
-                if (_core.Snapshots.Running is { Behind: true }) return false;
+                if (_core.Snapshots.Running is { Behind: true })
+                    return false;
                 worked = true;
-                if (passesHeld && Partition.IsHeld(partition)) break;
+                if (passesHeld && Partition.IsHeld(partition))
+                    break;
                 Reap(partition);
             }
         }
@@ -57,7 +60,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
                 Orphan.Free(orphan);
             }
             Partition.Exit(partition);
-            if (_cold is { HasMissing: true }) _cold.Fetch();
+            if (_cold is { HasMissing: true })
+                _cold.Fetch();
         }
     }
 
@@ -71,7 +75,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
             uint number = orphan->Limit - 1;
             for (uint set = 0; set < orphan->Sets; set++)
                 chunks -= Remove(partition, root, orphan->Owner, RootLimit.NumberOf(set, number));
-            if (_cold is { HasMissing: true }) return true; // the same number again, with what it lacks
+            if (_cold is { HasMissing: true })
+                return true; // the same number again, with what it lacks
             orphan->Limit = number;
         }
         return orphan->Limit > 0;
@@ -87,7 +92,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
             _core.Remove(partition, bucket, slot);
             return 1;
         }
-        if (_cold == null || !FindsCold(partition, bucket, new ChunkName(owner, number, ChunkKey.InRoot(root, hash)), out slot)) return 0;
+        if (_cold == null || !FindsCold(partition, bucket, new ChunkName(owner, number, ChunkKey.InRoot(root, hash)), out slot))
+            return 0;
         _core.RemoveCold(partition, bucket, slot, root.Namespace);
         return 1;
     }

@@ -34,18 +34,23 @@ internal sealed unsafe class Cleaner
     {
         if (partition->Draining == 0)
         {
-            if (parts == 0 || partition->Segments < 2 || DeadBytes(partition) < _core.Shape->SegmentBytes / parts) return false;
+            if (parts == 0 || partition->Segments < 2 || DeadBytes(partition) < _core.Shape->SegmentBytes / parts)
+                return false;
             Partition.Enter(partition);
             uint number = partition->Draining != 0 ? 0 : _core.Records.MostDead(partition);
-            if (number != 0 && IsWorthIt(number, parts)) _core.Records.BeginDrain(partition, number);
+            if (number != 0 && IsWorthIt(number, parts))
+                _core.Records.BeginDrain(partition, number);
             bool drains = partition->Draining != 0;
             Partition.Exit(partition);
-            if (!drains) return false;
+            if (!drains)
+                return false;
         }
         while (Drain(partition, nowMs, out bool stuck))
         {
-            if (stuck) return false;
-            if (passesHeld && Partition.IsHeld(partition)) break;
+            if (stuck)
+                return false;
+            if (passesHeld && Partition.IsHeld(partition))
+                break;
         }
         return true;
     }
@@ -58,7 +63,8 @@ internal sealed unsafe class Cleaner
         for (int c = 0; c < _core.Shape->Classes; c++)
         {
             uint number = partition->Active[c];
-            if (number != 0) bytes -= _core.Shape->SegmentBytes - _core.Shape->Segments[number].Used;
+            if (number != 0)
+                bytes -= _core.Shape->SegmentBytes - _core.Shape->Segments[number].Used;
         }
         return Math.Max(bytes, 0);
     }
@@ -147,7 +153,8 @@ internal sealed unsafe class Cleaner
             if (Record.Kind(record) != RecordKind.Padding)
             {
                 stuck = !_core.Relocate(partition, record, nowMs);
-                if (stuck) break;
+                if (stuck)
+                    break;
                 moves--;
             }
             partition->DrainOffset += bytes;
@@ -155,7 +162,8 @@ internal sealed unsafe class Cleaner
         bool done = segment->LiveBytes == 0;
         Garnet.Common.Faults.Check.That(done || partition->DrainOffset < segment->Used,
             "store.U13 a draining segment keeps no record behind its walk");
-        if (done) _core.Records.EndDrain(partition);
+        if (done)
+            _core.Records.EndDrain(partition);
         return done;
     }
 }

@@ -25,13 +25,15 @@ internal sealed unsafe class Evictor
         for (int sample = 0; sample < SamplesMax; sample++)
         {
             Partition* partition = _core.Shape->Partitions + Scanner.Draw(ref random, (ulong)partitions);
-            if (partition->Words != 0 && EvictIn<T>(partition, policy, ref random)) return true;
+            if (partition->Words != 0 && EvictIn<T>(partition, policy, ref random))
+                return true;
         }
         uint first = (uint)Scanner.Draw(ref random, (ulong)partitions);
         for (uint i = 0; i < partitions; i++)
         {
             Partition* partition = _core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
-            if (partition->Words != 0 && SweepIn(partition, policy)) return true;
+            if (partition->Words != 0 && SweepIn(partition, policy))
+                return true;
         }
         return false;
     }
@@ -39,7 +41,8 @@ internal sealed unsafe class Evictor
     private bool HasCandidates(Partition* partition, EvictionPolicy policy)
     {
         for (uint ns = 0; ns < partition->CountsMax; ns++)
-            if (!IsReserved(ns) && (policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0) return true;
+            if (!IsReserved(ns) && (policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0)
+                return true;
         return false;
     }
 
@@ -55,17 +58,22 @@ internal sealed unsafe class Evictor
             byte* bucket = RandomBucket(partition, ref random);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
-                if (!IsCandidate(*walk.Slot, policy, reserves)) continue;
+                if (!IsCandidate(*walk.Slot, policy, reserves))
+                    continue;
                 long score = T.Score(_core, *walk.Slot, ref random);
-                if (i == 0 && ages) Age(walk.Slot);
-                if (score >= bestScore) continue;
+                if (i == 0 && ages)
+                    Age(walk.Slot);
+                if (score >= bestScore)
+                    continue;
                 best = walk.Slot;
                 bestBucket = bucket;
                 bestScore = score;
             }
-            if (bestScore == 0) break;
+            if (bestScore == 0)
+                break;
         }
-        if (best != null) Evict(partition, bestBucket, best);
+        if (best != null)
+            Evict(partition, bestBucket, best);
         Partition.Exit(partition);
         return best != null;
     }
@@ -79,11 +87,13 @@ internal sealed unsafe class Evictor
             Partition.Enter(partition);
             int now = IndexSpace.DepthOf(partition);
             // At the beginning, and where the index has grown meanwhile: all of it is to be walked.
-            if (now != depth) left = (long)_core.Shape->BucketsPerSegment << now;
+            if (now != depth)
+                left = (long)_core.Shape->BucketsPerSegment << now;
             depth = now;
             bool found = left > 0 && WalkOn(partition, policy);
             Partition.Exit(partition);
-            if (found || left <= 0) return found;
+            if (found || left <= 0)
+                return found;
         }
         return false;
     }
@@ -99,7 +109,8 @@ internal sealed unsafe class Evictor
             byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % (ulong)perSegment));
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
-                if (!IsCandidate(*walk.Slot, policy, reserves)) continue;
+                if (!IsCandidate(*walk.Slot, policy, reserves))
+                    continue;
                 Evict(partition, bucket, walk.Slot);
                 return true;
             }
@@ -123,7 +134,8 @@ internal sealed unsafe class Evictor
     private bool HasReserved(Partition* partition)
     {
         for (uint ns = 0; ns < partition->CountsMax; ns++)
-            if (IsReserved(ns) && partition->Counts[ns].Keys != 0) return true;
+            if (IsReserved(ns) && partition->Counts[ns].Keys != 0)
+                return true;
         return false;
     }
 
@@ -131,7 +143,8 @@ internal sealed unsafe class Evictor
     private static void Age(ulong* slot)
     {
         ulong word = Volatile.Read(ref *slot);
-        if (IndexWord.Frequency(word) != 0) Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word);
+        if (IndexWord.Frequency(word) != 0)
+            Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word);
     }
 
     private bool IsReserved(uint ns) => ns < _core.Databases.Length && _core.Databases[ns] == NamespaceTable.Reserved;

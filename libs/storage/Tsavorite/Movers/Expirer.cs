@@ -14,11 +14,14 @@ internal sealed unsafe class Expirer
     /// <summary>One lock hold of work; true if more is due.</summary>
     public bool Step(Partition* partition, long nowMs)
     {
-        if (Volatile.Read(ref partition->MinExpiryMs) > nowMs && Volatile.Read(ref partition->ExtentMinExpiryMs) > nowMs) return false;
+        if (Volatile.Read(ref partition->MinExpiryMs) > nowMs && Volatile.Read(ref partition->ExtentMinExpiryMs) > nowMs)
+            return false;
         Partition.Enter(partition);
         int removals = RemovalsPerHold;
-        if (partition->MinExpiryMs <= nowMs) SweepSegments(partition, nowMs, ref removals);
-        if (partition->ExtentMinExpiryMs <= nowMs && removals > 0) SweepExtents(partition, nowMs, ref removals);
+        if (partition->MinExpiryMs <= nowMs)
+            SweepSegments(partition, nowMs, ref removals);
+        if (partition->ExtentMinExpiryMs <= nowMs && removals > 0)
+            SweepExtents(partition, nowMs, ref removals);
         bool more = partition->MinExpiryMs <= nowMs || partition->ExtentMinExpiryMs <= nowMs;
         Partition.Exit(partition);
         return more;
@@ -35,9 +38,12 @@ internal sealed unsafe class Expirer
             next = segments[number].Next;
             if (segments[number].MinExpiryMs <= nowMs)
             {
-                if (walks-- == 0 || removals <= 0) return;
-                if (!SweepSegment(partition, number, nowMs, ref removals)) continue;
-                if (removals <= 0) return;
+                if (walks-- == 0 || removals <= 0)
+                    return;
+                if (!SweepSegment(partition, number, nowMs, ref removals))
+                    continue;
+                if (removals <= 0)
+                    return;
             }
             earliest = Math.Min(earliest, segments[number].MinExpiryMs);
         }
@@ -56,16 +62,19 @@ internal sealed unsafe class Expirer
             byte* record = start + offset;
             bytes = Record.Capacity(record);
             long expireAtMs = Record.ExpireAtMs(record);
-            if (Record.Kind(record) == RecordKind.Padding || expireAtMs == 0) continue;
+            if (Record.Kind(record) == RecordKind.Padding || expireAtMs == 0)
+                continue;
             if (expireAtMs > nowMs)
             {
                 earliest = Math.Min(earliest, expireAtMs);
                 continue;
             }
-            if (removals-- <= 0) return true;
+            if (removals-- <= 0)
+                return true;
             bool last = segment->LiveBytes == bytes && segment->State == SegmentState.Full;
             Remove(partition, record);
-            if (last) return false;
+            if (last)
+                return false;
         }
         segment->MinExpiryMs = earliest;
         return true;
@@ -79,10 +88,14 @@ internal sealed unsafe class Expirer
         {
             Extent* extent = _core.Records.ExtentDescriptor(page);
             next = extent->Next;
-            if (extent->ExpireAtMs == 0) continue;
-            if (extent->ExpireAtMs > nowMs) earliest = Math.Min(earliest, extent->ExpireAtMs);
-            else if (removals-- > 0) Remove(partition, _core.Records.ExtentAddress(page));
-            else return;
+            if (extent->ExpireAtMs == 0)
+                continue;
+            if (extent->ExpireAtMs > nowMs)
+                earliest = Math.Min(earliest, extent->ExpireAtMs);
+            else if (removals-- > 0)
+                Remove(partition, _core.Records.ExtentAddress(page));
+            else
+                return;
         }
         partition->ExtentMinExpiryMs = earliest;
     }

@@ -93,7 +93,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public void PauseExpiry(bool paused)
     {
         _expiryPaused = paused;
-        if (!paused) return;
+        if (!paused)
+            return;
         lock (_stepping)
         {
         }
@@ -167,8 +168,10 @@ internal sealed unsafe class MoverScheduler : IDisposable
         EvictionPolicy policy = Policy;
         while (arena.Used + arena.Promised + need > arena.Ceiling)
         {
-            if (rounds-- == 0) return Relief.Some;
-            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            if (rounds-- == 0)
+                return Relief.Some;
+            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4))
+                continue;
             bool mayEvict = policy != EvictionPolicy.NoEviction;
             if (Tiers is { IsFull: false } tiers && !(mayEvict && tiers.IsStalled(nowMs)))
             {
@@ -190,7 +193,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         for (int i = 0; i < partitions; i++)
         {
             int turn = Interlocked.Increment(ref _turn) & (_core.Shape->PartitionCount - 1);
-            if (_cleaner.Clean(_core.Shape->Partitions + turn, nowMs, parts)) return true;
+            if (_cleaner.Clean(_core.Shape->Partitions + turn, nowMs, parts))
+                return true;
         }
         return false;
     }
@@ -201,12 +205,14 @@ internal sealed unsafe class MoverScheduler : IDisposable
         bool merges = partition->IndexSegments > 1
             && partition->Words <= partition->IndexSegments * (_core.Shape->BucketsPerSegment * 3 / 2);
         bool empty = partition->Words == 0 && (partition->Segments != 0 || partition->SlabTaken > 1);
-        if (!merges && !empty) return false;
+        if (!merges && !empty)
+            return false;
         Partition.Enter(partition);
         bool merged = false;
         for (uint i = 0; i < 16 && merges && !merged; i++)
             merged = _core.Index.TryMerge(partition, partition->MergeCursor++ & ((1u << IndexSpace.DepthOf(partition)) - 1));
-        if (empty) _core.Records.RetireEmptyActives(partition);
+        if (empty)
+            _core.Records.RetireEmptyActives(partition);
         _core.Index.TrimSlab(partition);
         Partition.Exit(partition);
         return merged;

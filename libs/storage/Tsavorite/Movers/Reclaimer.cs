@@ -18,18 +18,22 @@ internal sealed unsafe class Reclaimer : IDisposable
     {
         _core = core;
         _table = table;
-        if (core.Tier is { } tier) _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
+        if (core.Tier is { } tier)
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
     }
 
     /// <summary>Empties all namespaces retired by now; true if there were any.</summary>
     public bool Step(long nowMs)
     {
         uint[] retired = _table.Retired();
-        if (retired.Length == 0 || nowMs < _againMs) return false;
+        if (retired.Length == 0 || nowMs < _againMs)
+            return false;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
         {
-            if (Empty(_core.Shape->Partitions + i, retired)) continue;
-            if (_unreadable) _againMs = nowMs + PauseMs;
+            if (Empty(_core.Shape->Partitions + i, retired))
+                continue;
+            if (_unreadable)
+                _againMs = nowMs + PauseMs;
             return true;
         }
         foreach (uint ns in retired) _table.Rest(ns, nowMs);
@@ -44,8 +48,10 @@ internal sealed unsafe class Reclaimer : IDisposable
         _cold?.ForgetFailed();
         while (Walk(partition, retired, ref position))
         {
-            if (!_lacks) _cold?.BeginStep();
-            if (_core.Snapshots.Running is { Behind: true }) return false;
+            if (!_lacks)
+                _cold?.BeginStep();
+            if (_core.Snapshots.Running is { Behind: true })
+                return false;
         }
         _cold?.Release();
         return !_unreadable;
@@ -62,24 +68,28 @@ internal sealed unsafe class Reclaimer : IDisposable
             ulong entry = position / perSegment;
             if (entry >> IndexSpace.DepthOf(partition) != 0)
             {
-                if (_unreadable) more = false; // all else is gone
+                if (_unreadable)
+                    more = false; // all else is gone
                 position = entry = 0;
             }
             byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % perSegment));
             EmptyBucket(partition, bucket, retired);
-            if (_cold is { HasMissing: true }) break; // the same bucket again, with what it lacks
+            if (_cold is { HasMissing: true })
+                break; // the same bucket again, with what it lacks
             position++;
         }
         Partition.Exit(partition);
         _lacks = _cold is { HasMissing: true };
-        if (_lacks) _cold!.Fetch();
+        if (_lacks)
+            _cold!.Fetch();
         return more;
     }
 
     private bool HoldsAny(Partition* partition, uint[] retired)
     {
         foreach (uint ns in retired)
-            if ((partition->Counts[ns].Keys | partition->Counts[ns].Chunks) != 0) return true;
+            if ((partition->Counts[ns].Keys | partition->Counts[ns].Chunks) != 0)
+                return true;
         return false;
     }
 
@@ -93,7 +103,8 @@ internal sealed unsafe class Reclaimer : IDisposable
             return true;
         }
         byte* record = isCold ? ReadCold(word) : _core.Shape->Base + IndexWord.Offset(word);
-        if (record == null) return false;
+        if (record == null)
+            return false;
         ns = Record.Namespace(record);
         return true;
     }
@@ -124,11 +135,15 @@ internal sealed unsafe class Reclaimer : IDisposable
             removed = false;
             for (SlotWalk walk = new(partition, bucket); walk.Next() && !removed;)
             {
-                if (*walk.Slot == 0) continue;
+                if (*walk.Slot == 0)
+                    continue;
                 bool isCold = IndexWord.IsCold(*walk.Slot);
-                if (!TryNamespace(*walk.Slot, isCold, out uint ns) || Array.IndexOf(retired, ns) < 0) continue;
-                if (isCold) _core.RemoveCold(partition, bucket, walk.Slot, ns);
-                else _core.Remove(partition, bucket, walk.Slot); // given up in one step, which the log has
+                if (!TryNamespace(*walk.Slot, isCold, out uint ns) || Array.IndexOf(retired, ns) < 0)
+                    continue;
+                if (isCold)
+                    _core.RemoveCold(partition, bucket, walk.Slot, ns);
+                else
+                    _core.Remove(partition, bucket, walk.Slot); // given up in one step, which the log has
                 removed = true;
             }
         }

@@ -37,7 +37,8 @@ public sealed unsafe class NamespaceTable
         if ((uint)database < (uint)ids.Length)
         {
             uint id = Volatile.Read(ref ids[database]);
-            if (id != 0) return id - 1;
+            if (id != 0)
+                return id - 1;
         }
         return IdSlow(database);
     }
@@ -110,7 +111,8 @@ public sealed unsafe class NamespaceTable
             HideIfMine();
             for (int database = 0; database < Ids.Length; database++)
             {
-                if (Ids[database] != 0 && database != Reserved) fresh.Add((database, TakeId()));
+                if (Ids[database] != 0 && database != Reserved)
+                    fresh.Add((database, TakeId()));
             }
             _core!.Exclusive(ControlOperation.FlushAll, [], () =>
             {
@@ -150,7 +152,8 @@ public sealed unsafe class NamespaceTable
             }
             for (int database = 0; database < Ids.Length; database++)
             {
-                if (Ids[database] != 0) next.Add((database, staged.Ids.TryGetValue(database, out uint id) ? id : TakeId()));
+                if (Ids[database] != 0)
+                    next.Add((database, staged.Ids.TryGetValue(database, out uint id) ? id : TakeId()));
             }
             _core!.Exclusive(0, [], () =>
             {
@@ -199,7 +202,8 @@ public sealed unsafe class NamespaceTable
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)database, (uint)DatabasesMax);
         lock (_gate)
         {
-            if (!staged.Ids.TryGetValue(database, out uint id)) staged.Ids[database] = id = TakeId();
+            if (!staged.Ids.TryGetValue(database, out uint id))
+                staged.Ids[database] = id = TakeId();
             return id;
         }
     }
@@ -227,7 +231,8 @@ public sealed unsafe class NamespaceTable
     {
         lock (_gate)
         {
-            if (_retired.Remove(id)) _resting.Enqueue((id, nowMs));
+            if (_retired.Remove(id))
+                _resting.Enqueue((id, nowMs));
         }
     }
 
@@ -237,7 +242,8 @@ public sealed unsafe class NamespaceTable
     /// <summary>Shows everybody what a step that holds every lock has made of the numbers.</summary>
     internal void Show()
     {
-        if (_hidden is not { } ids) return;
+        if (_hidden is not { } ids)
+            return;
         _hidden = null;
         Publish(ids);
     }
@@ -290,8 +296,10 @@ public sealed unsafe class NamespaceTable
     // Inside a step that holds the locks nobody can wait for them.
     private void Reclaim(bool wait)
     {
-        if (wait && !_core!.IsMine) _movers!.Reclaim();
-        else _movers!.Wake();
+        if (wait && !_core!.IsMine)
+            _movers!.Reclaim();
+        else
+            _movers!.Wake();
     }
 
     // Every partition is locked.
@@ -343,7 +351,8 @@ public sealed unsafe class NamespaceTable
     private uint[] RoomFor(int database)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)database, (uint)DatabasesMax);
-        if (database < Ids.Length) return Ids;
+        if (database < Ids.Length)
+            return Ids;
         uint[] ids = new uint[System.Numerics.BitOperations.RoundUpToPowerOf2((uint)database + 1)];
         Ids.CopyTo(ids, 0);
         Publish(ids);
@@ -355,13 +364,16 @@ public sealed unsafe class NamespaceTable
 
     private void Publish(uint[] ids)
     {
-        if (_hidden != null) _hidden = ids;
-        else Volatile.Write(ref _ids, ids);
+        if (_hidden != null)
+            _hidden = ids;
+        else
+            Volatile.Write(ref _ids, ids);
     }
 
     private void HideIfMine()
     {
-        if (_hidden != null || !_core!.IsMine) return;
+        if (_hidden != null || !_core!.IsMine)
+            return;
         _hidden = (uint[])_ids.Clone();
         Volatile.Write(ref _ids, []);
     }

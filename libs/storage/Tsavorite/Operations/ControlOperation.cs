@@ -23,10 +23,12 @@ internal static class ControlOperation
     public static bool Apply(Store store, byte opId, ReadOnlySpan<byte> arguments)
     {
         int count = arguments.Length / sizeof(int);
-        if (arguments.Length % sizeof(int) != 0 || count > 2) return false;
+        if (arguments.Length % sizeof(int) != 0 || count > 2)
+            return false;
         int first = count > 0 ? BinaryPrimitives.ReadInt32LittleEndian(arguments) : 0;
         int second = count > 1 ? BinaryPrimitives.ReadInt32LittleEndian(arguments[sizeof(int)..]) : 0;
-        if ((uint)first >= NamespaceTable.DatabasesMax || (uint)second >= NamespaceTable.DatabasesMax) return false;
+        if ((uint)first >= NamespaceTable.DatabasesMax || (uint)second >= NamespaceTable.DatabasesMax)
+            return false;
         switch ((opId, count))
         {
             case (FlushDatabase, 1):

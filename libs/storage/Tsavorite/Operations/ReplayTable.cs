@@ -19,7 +19,8 @@ public sealed unsafe class ReplayTable
     /// <summary>Adds an operation under its number; a number can be given once.</summary>
     public void Add<T>() where T : struct, IModify
     {
-        if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
+        if (_steps[T.OpId] != null)
+            throw new ArgumentException($"Operation number {T.OpId} is taken.");
         _steps[T.OpId] = &Run<T>;
         _replaces[T.OpId] = &Replaces<T>;
     }
@@ -27,7 +28,8 @@ public sealed unsafe class ReplayTable
     /// <summary>Adds an edit under its number.</summary>
     public void AddEdit<T>() where T : struct, IEdit
     {
-        if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
+        if (_steps[T.OpId] != null)
+            throw new ArgumentException($"Operation number {T.OpId} is taken.");
         _steps[T.OpId] = &RunEdit<T>;
         _replaces[T.OpId] = &Replaces<T>;
     }

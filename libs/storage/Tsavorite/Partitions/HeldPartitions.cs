@@ -33,7 +33,8 @@ internal sealed unsafe class HeldPartitions
         {
             for (int word = 0; word < _bits.Length; word++)
             {
-                if (_bits[word] != 0) return _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(_bits[word]));
+                if (_bits[word] != 0)
+                    return _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(_bits[word]));
             }
             return null;
         }
@@ -89,8 +90,10 @@ internal sealed unsafe class HeldPartitions
     public void Enter(ReadOnlySpan<KeyRef> keys)
     {
         foreach (ref readonly KeyRef key in keys) Want(key);
-        if (StoreTestHooks.Has(PlantedFault.LockInKeyOrder)) EnterInKeyOrder(keys);
-        else Enter();
+        if (StoreTestHooks.Has(PlantedFault.LockInKeyOrder))
+            EnterInKeyOrder(keys);
+        else
+            Enter();
     }
 
     /// <summary>Takes the locks that are wanted.</summary>
@@ -120,7 +123,8 @@ internal sealed unsafe class HeldPartitions
     /// <summary>Takes one more lock, whatever its number: for a step that may hold all (store.U6).</summary>
     public void Take(Partition* partition)
     {
-        if (Contains(partition->Number)) return;
+        if (Contains(partition->Number))
+            return;
         Partition.Enter(partition);
         partition->Claim = Claim;
         Partition.Hide(partition);
@@ -134,7 +138,8 @@ internal sealed unsafe class HeldPartitions
         foreach (ref readonly KeyRef key in keys)
         {
             Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-            if ((entered[partition->Number >> 6] >> partition->Number & 1) != 0) continue;
+            if ((entered[partition->Number >> 6] >> partition->Number & 1) != 0)
+                continue;
             entered[partition->Number >> 6] |= 1UL << partition->Number;
             Partition.Enter(partition);
             Partition.Hide(partition);
@@ -146,7 +151,8 @@ internal sealed unsafe class HeldPartitions
     {
         EndPromises();
         Claim = Claim.Limited;
-        if (Count == 0) return;
+        if (Count == 0)
+            return;
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)

@@ -75,14 +75,16 @@ internal unsafe struct Partition
     public static void Enter(Partition* partition)
     {
         StoreTestHooks.Yield(YieldPoint.BeforeLock);
-        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0) EnterSlow(ref partition->Lock);
+        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0)
+            EnterSlow(ref partition->Lock);
         StoreTestHooks.Yield(YieldPoint.Locked);
     }
 
     /// <summary>Takes a lock that stands before those of partitions.</summary>
     public static void EnterGate(ref int gate)
     {
-        if (Interlocked.CompareExchange(ref gate, 1, 0) != 0) EnterSlow(ref gate);
+        if (Interlocked.CompareExchange(ref gate, 1, 0) != 0)
+            EnterSlow(ref gate);
     }
 
     /// <summary>True if somebody has the lock now. Who can do something else first goes on then: a step over large values holds it for long.</summary>
@@ -98,7 +100,8 @@ internal unsafe struct Partition
     /// <summary>store.U12: begins a change of the directory or its segments.</summary>
     public static void BeginStructure(Partition* partition)
     {
-        if (partition->Hidden != 0) return;
+        if (partition->Hidden != 0)
+            return;
         partition->Structure++;
         Volatile.WriteBarrier();
         StoreTestHooks.Yield(YieldPoint.StructureOdd);
@@ -107,7 +110,8 @@ internal unsafe struct Partition
     /// <summary>store.U12: ends it.</summary>
     public static void EndStructure(Partition* partition)
     {
-        if (partition->Hidden != 0) return;
+        if (partition->Hidden != 0)
+            return;
         StoreTestHooks.Yield(YieldPoint.BeforeStructureEven);
         Volatile.Write(ref partition->Structure, partition->Structure + 1);
     }

@@ -47,9 +47,11 @@ internal unsafe struct RecordRoom
         bool isExtent = (flags & Record.ExtentFlag) != 0;
         long capacity = core.Records.Capacity(record);
         long bytes = (long)Record.KeyOffset(flags) + Record.KeyBytes(record) + valueBytes;
-        if (bytes > capacity) return false;
+        if (bytes > capacity)
+            return false;
         long slack = isExtent ? capacity - bytes : capacity - Record.Round(bytes);
-        if (slack > (isExtent ? Math.Max(2 * Arena.PageBytes, capacity / 4) : Record.SlackUnitsMax * 8)) return false;
+        if (slack > (isExtent ? Math.Max(2 * Arena.PageBytes, capacity / 4) : Record.SlackUnitsMax * 8))
+            return false;
         header = (uint)valueBytes | (ulong)Record.Namespace(record) << 32 | (isExtent ? 0 : (ulong)(slack >> 3) << 56);
         return true;
     }

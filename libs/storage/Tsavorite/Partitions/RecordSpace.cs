@@ -34,21 +34,24 @@ internal sealed unsafe class RecordSpace
     /// </summary>
     public byte* Append(Partition* partition, int bytes, in NewRecord next, long nowMs, bool force)
     {
-        if (bytes > _shape->RecordBytesMax) return AppendExtent(partition, bytes, next.ExpireAtMs, force);
+        if (bytes > _shape->RecordBytesMax)
+            return AppendExtent(partition, bytes, next.ExpireAtMs, force);
         int ttlClass = _shape->Classes == 1 ? 0 : ClassOf(next.ExpireAtMs, nowMs);
         uint number = partition->Active[ttlClass];
         Segment* segment = _shape->Segments + number;
         if (number == 0 || segment->Used + bytes > _shape->SegmentBytes)
         {
             number = NextActive(partition, ttlClass, force);
-            if (number == 0) return null;
+            if (number == 0)
+                return null;
             segment = _shape->Segments + number;
         }
         byte* record = _segments.Address(number) + segment->Used;
         segment->Used += bytes;
         segment->LiveBytes += bytes;
         partition->LiveBytes += bytes;
-        if (next.ExpireAtMs != 0) NoteExpiry(partition, segment, next.ExpireAtMs);
+        if (next.ExpireAtMs != 0)
+            NoteExpiry(partition, segment, next.ExpireAtMs);
         return record;
     }
 
@@ -65,11 +68,13 @@ internal sealed unsafe class RecordSpace
         record[4] = (byte)RecordKind.Padding;
         uint number = Shape.SegmentOf(_shape, offset);
         Segment* segment = _shape->Segments + number;
-        if (StoreTestHooks.Has(PlantedFault.ForgetLiveBytes)) return;
+        if (StoreTestHooks.Has(PlantedFault.ForgetLiveBytes))
+            return;
         segment->LiveBytes -= bytes;
         partition->LiveBytes -= bytes;
         StoreTestHooks.Yield(YieldPoint.Killed);
-        if (segment->LiveBytes == 0 && segment->State == SegmentState.Full) Free(partition, number);
+        if (segment->LiveBytes == 0 && segment->State == SegmentState.Full)
+            Free(partition, number);
     }
 
     /// <summary>Bytes the record has for itself, slack included.</summary>
@@ -114,7 +119,8 @@ internal sealed unsafe class RecordSpace
             return;
         }
         _extents.Descriptor(_extents.PageOf(offset))->ExpireAtMs = expireAtMs;
-        if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs) partition->ExtentMinExpiryMs = expireAtMs;
+        if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs)
+            partition->ExtentMinExpiryMs = expireAtMs;
     }
 
     /// <summary>store.C1: what the record holds is about to change where it lies; whoever copies it part by part finds out.</summary>
@@ -130,7 +136,8 @@ internal sealed unsafe class RecordSpace
         for (int c = 0; c < _shape->Classes; c++)
         {
             uint number = partition->Active[c];
-            if (number == 0 || _shape->Segments[number].LiveBytes != 0) continue;
+            if (number == 0 || _shape->Segments[number].LiveBytes != 0)
+                continue;
             partition->Active[c] = 0;
             Free(partition, number);
         }
@@ -143,7 +150,8 @@ internal sealed unsafe class RecordSpace
         for (uint number = partition->SegmentsHead; number != 0; number = _shape->Segments[number].Next)
         {
             Segment* segment = _shape->Segments + number;
-            if (segment->State == SegmentState.Full && (best == 0 || segment->DeadBytes > _shape->Segments[best].DeadBytes)) best = number;
+            if (segment->State == SegmentState.Full && (best == 0 || segment->DeadBytes > _shape->Segments[best].DeadBytes))
+                best = number;
         }
         return best;
     }
@@ -206,47 +214,60 @@ internal sealed unsafe class RecordSpace
 
     private int ClassOf(long expireAtMs, long nowMs)
     {
-        if (expireAtMs == 0) return 0;
+        if (expireAtMs == 0)
+            return 0;
         int raw = 1;
         foreach (long width in ClassWidthsMs)
-            if (expireAtMs - nowMs >= width) raw++;
+            if (expireAtMs - nowMs >= width)
+                raw++;
         return 1 + (raw - 1) * (_shape->Classes - 1) / (Partition.ClassesMax - 1);
     }
 
     private uint NextActive(Partition* partition, int ttlClass, bool force)
     {
         uint number = _segments.Take(partition->Number, ttlClass, force ? Claim.Forced : partition->Claim);
-        if (number == 0) return 0;
+        if (number == 0)
+            return 0;
         uint old = partition->Active[ttlClass];
         partition->Active[ttlClass] = number;
         Segment* segment = _shape->Segments + number;
         segment->Next = partition->SegmentsHead;
-        if (segment->Next != 0) _shape->Segments[segment->Next].Previous = number;
+        if (segment->Next != 0)
+            _shape->Segments[segment->Next].Previous = number;
         partition->SegmentsHead = number;
         partition->Segments++;
-        if (old == 0) return number;
+        if (old == 0)
+            return number;
         _shape->Segments[old].State = SegmentState.Full;
         partition->TailBytes += _shape->SegmentBytes - _shape->Segments[old].Used;
-        if (_shape->Segments[old].LiveBytes == 0) Free(partition, old);
+        if (_shape->Segments[old].LiveBytes == 0)
+            Free(partition, old);
         return number;
     }
 
     private void Free(Partition* partition, uint number)
     {
         Segment* segment = _shape->Segments + number;
-        if (segment->Previous != 0) _shape->Segments[segment->Previous].Next = segment->Next;
-        else partition->SegmentsHead = segment->Next;
-        if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
+        if (segment->Previous != 0)
+            _shape->Segments[segment->Previous].Next = segment->Next;
+        else
+            partition->SegmentsHead = segment->Next;
+        if (segment->Next != 0)
+            _shape->Segments[segment->Next].Previous = segment->Previous;
         partition->Segments--;
-        if (segment->State != SegmentState.Active) partition->TailBytes -= _shape->SegmentBytes - segment->Used;
+        if (segment->State != SegmentState.Active)
+            partition->TailBytes -= _shape->SegmentBytes - segment->Used;
         _segments.Give(number);
-        if (StoreTestHooks.Has(PlantedFault.DoubleFreeSegment)) _segments.Give(number);
+        if (StoreTestHooks.Has(PlantedFault.DoubleFreeSegment))
+            _segments.Give(number);
     }
 
     private static void NoteExpiry(Partition* partition, Segment* segment, long expireAtMs)
     {
-        if (expireAtMs < segment->MinExpiryMs) segment->MinExpiryMs = expireAtMs;
-        if (expireAtMs < partition->MinExpiryMs) partition->MinExpiryMs = expireAtMs;
+        if (expireAtMs < segment->MinExpiryMs)
+            segment->MinExpiryMs = expireAtMs;
+        if (expireAtMs < partition->MinExpiryMs)
+            partition->MinExpiryMs = expireAtMs;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -265,7 +286,8 @@ internal sealed unsafe class RecordSpace
         long taken = (long)extent->Pages * Arena.PageBytes;
         partition->ExtentBytes += taken;
         partition->LiveBytes += taken;
-        if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs) partition->ExtentMinExpiryMs = expireAtMs;
+        if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs)
+            partition->ExtentMinExpiryMs = expireAtMs;
         return _extents.Address(page);
     }
 
@@ -295,7 +317,8 @@ internal sealed unsafe class RecordSpace
         extent->Copy = 0;
         Delist(partition, page, extent);
         long taken = (long)extent->Pages * Arena.PageBytes;
-        if (!StoreTestHooks.Has(PlantedFault.ForgetExtentAccount)) partition->ExtentBytes -= taken;
+        if (!StoreTestHooks.Has(PlantedFault.ForgetExtentAccount))
+            partition->ExtentBytes -= taken;
         partition->LiveBytes -= taken;
         _extents.Give(page);
     }

@@ -25,7 +25,8 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     public void EndStep()
     {
         SettleChange();
-        if (_batch != 0 && _announcedBytes > _stepBytes) core.Log?.TryAnnounce(_batch, _stepBytes - _announcedBytes);
+        if (_batch != 0 && _announcedBytes > _stepBytes)
+            core.Log?.TryAnnounce(_batch, _stepBytes - _announcedBytes);
         _stepBytes = _announcedBytes = 0;
         _batch = 0;
     }
@@ -34,7 +35,8 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     public void Take(Partition* partition, long bytes)
     {
         SettleChange();
-        if (_stepBytes + bytes > Math.Max(_announcedBytes, IWriteLog.UnannouncedBytesMax)) Ask(partition, bytes);
+        if (_stepBytes + bytes > Math.Max(_announcedBytes, IWriteLog.UnannouncedBytesMax))
+            Ask(partition, bytes);
         _stepBytes += bytes;
         BeginChange(bytes);
     }
@@ -45,13 +47,17 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
         SettleChange();
         IWriteLog log = core.Log!;
         long wanted = _stepBytes + bytes;
-        if (!InMiddle) TooLargeException.Above(log.StepBytesMax, wanted, What);
+        if (!InMiddle)
+            TooLargeException.Above(log.StepBytesMax, wanted, What);
         ulong batch = core.BatchOf(partition);
-        if (batch != _batch && _batch != 0) _announcedBytes = _stepBytes; // the step has ended a batch itself
+        if (batch != _batch && _batch != 0)
+            _announcedBytes = _stepBytes; // the step has ended a batch itself
         _batch = batch;
-        if (wanted <= _announcedBytes) return;
+        if (wanted <= _announcedBytes)
+            return;
         long most = Math.Max(wanted, Math.Min(2 * wanted, log.StepBytesMax));
-        if (!log.TryAnnounce(batch, most - _announcedBytes)) most = AskForNoMore(log, wanted);
+        if (!log.TryAnnounce(batch, most - _announcedBytes))
+            most = AskForNoMore(log, wanted);
         _announcedBytes = most;
     }
 
@@ -75,7 +81,8 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
             Partition.Enter(partition);
             IWriteLog? log = core.LogInForce; // under the lock: another one may have come into force
             ulong batch = log?.Batch ?? 0;
-            if (log is null) return false;
+            if (log is null)
+                return false;
             if (bytes <= log.StepBytesMax && log.TryAnnounce(batch, bytes))
             {
                 partition->PinnedBatch = batch; // log.L5: what was announced for a batch goes there
@@ -84,7 +91,8 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
             }
             Partition.Exit(partition);
             TooLargeException.Above(log.StepBytesMax, bytes, What);
-            if (log.IsOver) throw new TooLargeException(Over);
+            if (log.IsOver)
+                throw new TooLargeException(Over);
             Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (log.S6)
         }
     }
@@ -92,7 +100,8 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     /// <summary>A change of <see cref="EnterAlone"/> is through, its lock still held.</summary>
     public void LeaveAlone(Partition* partition)
     {
-        if (writer.Entries == _entriesBefore) core.Log?.TryAnnounce(partition->PinnedBatch, -_changeBytes);
+        if (writer.Entries == _entriesBefore)
+            core.Log?.TryAnnounce(partition->PinnedBatch, -_changeBytes);
         _changeBytes = 0;
         partition->PinnedBatch = 0;
     }

@@ -42,7 +42,8 @@ internal sealed unsafe class Writer : IDisposable
     {
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         ulong* slot = Bucket.Find(_shape, partition, bucket, key);
-        if (slot == null) return _cold == null ? Create(partition, key, ref operation, nowMs) : ChangeCold(partition, key, ref operation, nowMs);
+        if (slot == null)
+            return _cold == null ? Create(partition, key, ref operation, nowMs) : ChangeCold(partition, key, ref operation, nowMs);
         ulong word = *slot;
         byte* record = _shape->Base + IndexWord.Offset(word);
         RecordView existing = Record.View(record, word);
@@ -68,7 +69,8 @@ internal sealed unsafe class Writer : IDisposable
             record[4] = (byte)next.Kind;
             Record.WriteFields(record, Record.Flags(record), next);
             Bucket.EndWrite(bucket);
-            if (_core.Hooked) Announce(partition, key, ref operation, KeyChange.Written);
+            if (_core.Hooked)
+                Announce(partition, key, ref operation, KeyChange.Written);
             return Outcome.Done;
         }
         // Copies: what is passed by address lives in memory, and the path above wants its own in registers (StoreBenchmark).
@@ -83,7 +85,8 @@ internal sealed unsafe class Writer : IDisposable
     /// </summary>
     public Outcome Edit<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IEdit
     {
-        if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.NotFound;
+        if (_core.CountOf(partition, key.Namespace)->Retired != 0)
+            return Outcome.NotFound;
         Unsafe.SkipInit(out RecordEdit edit);
         edit.Begin(_core, partition, _scratch, key, nowMs, EditAim.Change);
         if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
@@ -104,9 +107,11 @@ internal sealed unsafe class Writer : IDisposable
     {
         Unsafe.SkipInit(out RecordEdit record);
         record.Begin(_core, partition, _scratch, key, nowMs, EditAim.Look);
-        if (!record.Exists) return null;
+        if (!record.Exists)
+            return null;
         long expireAtMs = Record.ExpireAtMs(record.Found);
-        if (expireAtMs != 0 && expireAtMs <= nowMs) return null;
+        if (expireAtMs != 0 && expireAtMs <= nowMs)
+            return null;
         look.Look(ref record);
         return record.Slot;
     }
@@ -117,7 +122,8 @@ internal sealed unsafe class Writer : IDisposable
     {
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         byte* image = _cold!.Find(_shape, partition, bucket, key, out ulong* slot);
-        if (image == null) return _cold.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
+        if (image == null)
+            return _cold.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
         _cold.Forget(); // others of the same tag need not be looked at
         bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
@@ -155,15 +161,18 @@ internal sealed unsafe class Writer : IDisposable
             default: return Outcome.NotFound;
         }
         long bytes = Record.BytesFor(key, next);
-        if (IsTooLarge(key, next)) return Outcome.TooLarge;
+        if (IsTooLarge(key, next))
+            return Outcome.TooLarge;
         // The namespace was given up while the caller was on its way: as if written just before that.
         if (_core.CountOf(partition, key.Namespace)->Retired != 0 && !StoreTestHooks.Has(PlantedFault.SkipRetiredCheck))
             return Outcome.Done;
-        if (!_core.Index.MakeRoom(partition, key.Hash)) return Refuse(key, next);
+        if (!_core.Index.MakeRoom(partition, key.Hash))
+            return Refuse(key, next);
         byte* record = Staged == null ? null : Staged.TryTake(partition, key, next);
         if (record == null)
             record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
-        if (record == null) return Refuse(key, next);
+        if (record == null)
+            return Refuse(key, next);
         ulong word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
         operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
@@ -172,7 +181,8 @@ internal sealed unsafe class Writer : IDisposable
         _core.Index.Insert(partition, bucket, word);
         Bucket.EndWrite(bucket);
         _core.Count(partition, key.Namespace, word, 1);
-        if (_core.Hooked) Announce(partition, key, ref operation, KeyChange.Created);
+        if (_core.Hooked)
+            Announce(partition, key, ref operation, KeyChange.Created);
         return Outcome.Done;
     }
 
@@ -182,14 +192,16 @@ internal sealed unsafe class Writer : IDisposable
     {
         Outcome outcome = Outcome.Done;
         KeyChange change = KeyChange.Written;
-        if (verdict != Verdict.Keep) _core.SaveFirst(target.Partition, target.Bucket, target.Record);
+        if (verdict != Verdict.Keep)
+            _core.SaveFirst(target.Partition, target.Bucket, target.Record);
         switch (verdict)
         {
             case Verdict.Keep:
                 return Outcome.Unchanged;
             case Verdict.Remove:
                 // The key may be a view of the record itself: the hooks go first.
-                if (_core.Hooked) Announce(target.Partition, key, ref operation, KeyChange.Removed);
+                if (_core.Hooked)
+                    Announce(target.Partition, key, ref operation, KeyChange.Removed);
                 _core.Remove(target.Partition, target.Bucket, target.Slot);
                 return Outcome.Done;
             case Verdict.PutFields:
@@ -199,7 +211,8 @@ internal sealed unsafe class Writer : IDisposable
                 outcome = PutFields(target, key, existing, next);
                 break;
             default:
-                if (IsTooLarge(key, next)) return Outcome.TooLarge;
+                if (IsTooLarge(key, next))
+                    return Outcome.TooLarge;
                 Orphan* orphan = Record.Owner(target.Record) == next.Owner ? null : Orphan.Of(target.Record);
                 ulong header = 0;
                 bool stays = Staged == null && Record.HasFields(Record.Flags(target.Record), next)
@@ -208,10 +221,12 @@ internal sealed unsafe class Writer : IDisposable
                     Overwrite(target, key, ref operation, existing, next, header);
                 else
                     outcome = Replace(target, key, ref operation, existing, next);
-                if (orphan != null) _core.Adopt(target.Partition, orphan, outcome == Outcome.Done);
+                if (orphan != null)
+                    _core.Adopt(target.Partition, orphan, outcome == Outcome.Done);
                 break;
         }
-        if (outcome == Outcome.Done && _core.Hooked) Announce(target.Partition, key, ref operation, change);
+        if (outcome == Outcome.Done && _core.Hooked)
+            Announce(target.Partition, key, ref operation, change);
         return outcome;
     }
 
@@ -242,7 +257,8 @@ internal sealed unsafe class Writer : IDisposable
         _core.Records.NoteExpiry(target.Partition, target.Record, next.ExpireAtMs);
         ulong old = *target.Slot;
         ulong word = (old & (IndexWord.AddressMask | IndexWord.FrequencyMask)) | (IndexWord.Make(old, 0, old & IndexWord.TierMask, next));
-        if (word == old || StoreTestHooks.Has(PlantedFault.KeepOldTtlFlag)) return;
+        if (word == old || StoreTestHooks.Has(PlantedFault.KeepOldTtlFlag))
+            return;
         Volatile.Write(ref *target.Slot, word);
         _core.Count(target.Partition, key.Namespace, old, -1);
         _core.Count(target.Partition, key.Namespace, word, 1);
@@ -259,7 +275,8 @@ internal sealed unsafe class Writer : IDisposable
         }
         RecordRoom room = new() { Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)), NowMs = target.NowMs };
         byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
-        if (record == null) return Refuse(key, next, room.SlackBytes);
+        if (record == null)
+            return Refuse(key, next, room.SlackBytes);
         Buffer.MemoryCopy(existing.Value, Record.Value(record), existing.ValueBytes, existing.ValueBytes);
         Switch(target, word);
         return Outcome.Done;
@@ -276,7 +293,8 @@ internal sealed unsafe class Writer : IDisposable
             word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
         else
             record = room.Append(_core, target.Partition, key, next, out word);
-        if (record == null) return Refuse(key, next, room.SlackBytes);
+        if (record == null)
+            return Refuse(key, next, room.SlackBytes);
         operation.Write(existing, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         Switch(target, word);
         return Outcome.Done;

@@ -89,7 +89,8 @@ internal static unsafe class Record
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void WriteFields(byte* record, byte flags, in NewRecord next)
     {
-        if ((flags & FieldFlags) == 0) return;
+        if ((flags & FieldFlags) == 0)
+            return;
         byte* field = record + HeaderBytes;
         if ((flags & TtlFlag) != 0)
         {
@@ -101,7 +102,8 @@ internal static unsafe class Record
             *(ulong*)field = next.ETag;
             field += FieldBytes;
         }
-        if ((flags & OwnerFlag) != 0) *(ulong*)field = next.Owner;
+        if ((flags & OwnerFlag) != 0)
+            *(ulong*)field = next.Owner;
     }
 
     /// <summary>True if the record has the fields that the new state needs.</summary>
@@ -136,8 +138,10 @@ internal static unsafe class Record
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool SameKey(byte* left, byte* right, int length)
     {
-        if (length > 16) return new ReadOnlySpan<byte>(left, length).SequenceEqual(new ReadOnlySpan<byte>(right, length));
-        if (length == 16) return Vector128.Load(left) == Vector128.Load(right);
+        if (length > 16)
+            return new ReadOnlySpan<byte>(left, length).SequenceEqual(new ReadOnlySpan<byte>(right, length));
+        if (length == 16)
+            return Vector128.Load(left) == Vector128.Load(right);
         if (length >= 8)
             return ((*(ulong*)left ^ *(ulong*)right) | (*(ulong*)(left + length - 8) ^ *(ulong*)(right + length - 8))) == 0;
         return length == 0 || (*(ulong*)left ^ *(ulong*)right) << (64 - length * 8) == 0;

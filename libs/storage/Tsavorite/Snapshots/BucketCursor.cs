@@ -20,7 +20,8 @@ internal unsafe struct BucketCursor
     /// <summary>Goes to the next bucket, under the partition's lock.</summary>
     public void MoveOn(StoreCore core, Partition* partition)
     {
-        if (++_bucket < core.Shape->BucketsPerSegment) return;
+        if (++_bucket < core.Shape->BucketsPerSegment)
+            return;
         uint span = 1u << (PrefixBits - core.Index.Descriptor(SegmentAt(partition))->Depth);
         _prefix = (_prefix & ~(span - 1)) + span;
         _bucket = 0;

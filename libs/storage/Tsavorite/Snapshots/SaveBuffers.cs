@@ -42,7 +42,8 @@ internal sealed unsafe class SaveBuffers : IDisposable
         {
             Close(partition);
             block = Take(Math.Max(bytes, _blockBytes));
-            if (block == null) return null;
+            if (block == null)
+                return null;
             _open[partition] = block;
         }
         byte* room = SavedBlock.Start(block) + block->Used;
@@ -55,7 +56,8 @@ internal sealed unsafe class SaveBuffers : IDisposable
     public void Close(int partition)
     {
         SavedBlock* block = _open[partition];
-        if (block == null) return;
+        if (block == null)
+            return;
         _open[partition] = null;
         SpinLatch.Enter(ref _gate);
         block->Next = _full;
@@ -68,7 +70,8 @@ internal sealed unsafe class SaveBuffers : IDisposable
     {
         SpinLatch.Enter(ref _gate);
         SavedBlock* block = _full;
-        if (block != null) _full = block->Next;
+        if (block != null)
+            _full = block->Next;
         SpinLatch.Exit(ref _gate);
         return block;
     }
@@ -78,7 +81,8 @@ internal sealed unsafe class SaveBuffers : IDisposable
     {
         SpinLatch.Enter(ref _gate);
         _bytes -= SizeOf(block->Room);
-        if (_bytes <= _budget / 4 * 3) _behind = false;
+        if (_bytes <= _budget / 4 * 3)
+            _behind = false;
         bool keeps = block->Room == _blockBytes && _keptCount < KeptMax;
         if (keeps)
         {
@@ -87,7 +91,8 @@ internal sealed unsafe class SaveBuffers : IDisposable
             _keptCount++;
         }
         SpinLatch.Exit(ref _gate);
-        if (!keeps) NativeMemory.Free(block);
+        if (!keeps)
+            NativeMemory.Free(block);
     }
 
     /// <summary>Frees everything; nobody saves any more.</summary>
@@ -119,7 +124,8 @@ internal sealed unsafe class SaveBuffers : IDisposable
         if (allowed)
         {
             _bytes += SizeOf(room);
-            if (_bytes >= _budget) _behind = true;
+            if (_bytes >= _budget)
+                _behind = true;
         }
         if (allowed && room == _blockBytes && _kept != null)
         {
@@ -128,9 +134,12 @@ internal sealed unsafe class SaveBuffers : IDisposable
             _keptCount--;
         }
         SpinLatch.Exit(ref _gate);
-        if (!allowed) return null;
-        if (block == null) block = Allocate(room);
-        if (block == null) return null;
+        if (!allowed)
+            return null;
+        if (block == null)
+            block = Allocate(room);
+        if (block == null)
+            return null;
         *block = new SavedBlock { Room = room };
         return block;
     }

@@ -38,7 +38,8 @@ public sealed unsafe class SnapshotKeys : IPartitionSink, IDisposable
     /// <inheritdoc/>
     public void PartitionDone(int partition)
     {
-        if (!_waiting.Remove(partition, out List<Root>? roots)) return;
+        if (!_waiting.Remove(partition, out List<Root>? roots))
+            return;
         foreach (Root root in roots)
         {
             fixed (byte* key = root.Key)
@@ -62,7 +63,8 @@ public sealed unsafe class SnapshotKeys : IPartitionSink, IDisposable
         KeyRef key = SnapshotLoader.KeyOf(_store, record, _store.Namespaces.Id(record.Database));
         if (_session.Modify(key, ref record) != Outcome.Done)
             throw new InsufficientMemoryException("collections that are not complete yet take more memory than is allowed");
-        if (record.Kind == RecordKind.Chunk) return;
+        if (record.Kind == RecordKind.Chunk)
+            return;
         if (record.Owner == 0)
         {
             HandOver(key, record.Database, record.ExpireAtMs);

@@ -28,7 +28,8 @@ public sealed unsafe class SnapshotLoader : IDisposable
     public SnapshotLoader(Store store, StagedNamespaces? staged = null)
     {
         ArgumentNullException.ThrowIfNull(store);
-        if (store.Logging) throw new InvalidOperationException("A store does not load a snapshot while it writes a log.");
+        if (store.Logging)
+            throw new InvalidOperationException("A store does not load a snapshot while it writes a log.");
         (_store, _staged) = (store, staged);
         _check = store.Settings.ValueCheck;
         _session = store.OpenSession(); // its clock stands at 0: nothing expires
@@ -55,11 +56,13 @@ public sealed unsafe class SnapshotLoader : IDisposable
                 int count = Prepare(ref next, end);
                 for (int i = 0; i < count; i++)
                 {
-                    if (_session.Modify(_keys[i], ref _records[i]) != Outcome.Done) return LoadOutcome.OutOfMemory;
+                    if (_session.Modify(_keys[i], ref _records[i]) != Outcome.Done)
+                        return LoadOutcome.OutOfMemory;
                     Records++;
                     Bytes += _records[i].Bytes;
                 }
-                if (count < Ahead && next < end) return LoadOutcome.Damaged;
+                if (count < Ahead && next < end)
+                    return LoadOutcome.Damaged;
             }
         }
         return LoadOutcome.Done;
@@ -113,7 +116,8 @@ public sealed unsafe class SnapshotLoader : IDisposable
     // Pieces and those that name them wait for all of them to be there (LoadedValues).
     private bool IsSound(in LoadRecord record)
     {
-        if (_judging is null || record.Kind == RecordKind.String) return true;
+        if (_judging is null || record.Kind == RecordKind.String)
+            return true;
         // A piece goes with its root: it has no expiry, tag or number of its own.
         if (record.Kind == RecordKind.Chunk)
             return record is { ExpireAtMs: 0, ETag: 0, Owner: 0 } && record.KeyBytes >= ChunkKey.HeadBytes;

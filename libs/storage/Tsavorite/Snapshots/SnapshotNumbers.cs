@@ -26,8 +26,10 @@ internal sealed unsafe class SnapshotNumbers
     {
         lock (_gate)
         {
-            if (Running != null) throw new InvalidOperationException("A snapshot is running already.");
-            if (_number + 1 - _whole >= Stamps) Restamp();
+            if (Running != null)
+                throw new InvalidOperationException("A snapshot is running already.");
+            if (_number + 1 - _whole >= Stamps)
+                Restamp();
             StoreSnapshot snapshot = new(_core, options);
             long began = Stopwatch.GetTimestamp();
             bool logs = false;
@@ -50,7 +52,8 @@ internal sealed unsafe class SnapshotNumbers
     {
         lock (_gate)
         {
-            if (Running == snapshot) Running = null;
+            if (Running == snapshot)
+                Running = null;
         }
     }
 

@@ -55,19 +55,25 @@ internal static unsafe class SnapshotRecord
     public static bool TryRead(byte* from, byte* end, out LoadRecord record)
     {
         record = default;
-        if (end - from < HeaderBytes) return false;
+        if (end - from < HeaderBytes)
+            return false;
         uint valueBytes = *(uint*)from;
         int kind = from[6], flags = from[7];
-        if (valueBytes > Record.ValueBytesMax || kind > 31 || (Kinds >> kind & 1) == 0) return false;
-        if ((flags & ~(TtlFlag | ETagFlag | InternalFlag | OwnerFlag)) != 0) return false;
+        if (valueBytes > Record.ValueBytesMax || kind > 31 || (Kinds >> kind & 1) == 0)
+            return false;
+        if ((flags & ~(TtlFlag | ETagFlag | InternalFlag | OwnerFlag)) != 0)
+            return false;
         bool isInternal = (flags & InternalFlag) != 0;
-        if (isInternal != (kind == (int)RecordKind.Chunk)) return false;
+        if (isInternal != (kind == (int)RecordKind.Chunk))
+            return false;
         record.KeyBytes = *(ushort*)(from + 4);
         // Only what has pieces has their number, and room for what they stay below.
-        if ((flags & OwnerFlag) != 0 && (kind == (int)RecordKind.String || valueBytes < RootLimit.ValueBytesMin)) return false;
+        if ((flags & OwnerFlag) != 0 && (kind == (int)RecordKind.String || valueBytes < RootLimit.ValueBytesMin))
+            return false;
         record.Database = *(int*)(from + 8);
         record.Bytes = HeaderBytes + FieldsOf((byte)flags) + record.KeyBytes + (int)valueBytes;
-        if (record.Bytes > end - from || (uint)record.Database >= NamespaceTable.DatabasesMax) return false;
+        if (record.Bytes > end - from || (uint)record.Database >= NamespaceTable.DatabasesMax)
+            return false;
         byte* next = from + HeaderBytes;
         if ((flags & TtlFlag) != 0)
         {
@@ -83,7 +89,8 @@ internal static unsafe class SnapshotRecord
         {
             record.Owner = *(ulong*)next;
             next += FieldBytes;
-            if (record.Owner == 0) return false;
+            if (record.Owner == 0)
+                return false;
         }
         record.Kind = (RecordKind)kind;
         record.Key = next;
@@ -99,10 +106,14 @@ internal static unsafe class SnapshotRecord
     private static byte FlagsOf(byte* record)
     {
         int flags = Record.Kind(record) == RecordKind.Chunk ? InternalFlag : 0;
-        if ((Record.Flags(record) & (Record.TtlFlag | Record.ETagFlag | Record.OwnerFlag)) == 0) return (byte)flags;
-        if (Record.ExpireAtMs(record) != 0) flags |= TtlFlag;
-        if (Record.ETag(record) != 0) flags |= ETagFlag;
-        if (Record.Owner(record) != 0) flags |= OwnerFlag;
+        if ((Record.Flags(record) & (Record.TtlFlag | Record.ETagFlag | Record.OwnerFlag)) == 0)
+            return (byte)flags;
+        if (Record.ExpireAtMs(record) != 0)
+            flags |= TtlFlag;
+        if (Record.ETag(record) != 0)
+            flags |= ETagFlag;
+        if (Record.Owner(record) != 0)
+            flags |= OwnerFlag;
         return (byte)flags;
     }
 

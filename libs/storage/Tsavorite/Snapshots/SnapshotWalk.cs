@@ -51,13 +51,16 @@ internal sealed unsafe class SnapshotWalk : IDisposable
         for (int i = 0; i < _bucketsPerHold && !cursor.AtEnd && _used - usedBefore < BytesPerHold; i++)
         {
             fits = Take(partition, cursor.Current(_core, partition));
-            if (!fits) break;
+            if (!fits)
+                break;
             cursor.MoveOn(_core, partition);
         }
         bool atEnd = cursor.AtEnd;
-        if (atEnd) _snapshot.Finish(partition);
+        if (atEnd)
+            _snapshot.Finish(partition);
         Partition.Exit(partition);
-        if (atEnd) Volatile.Write(ref _done, _done + 1);
+        if (atEnd)
+            Volatile.Write(ref _done, _done + 1);
         return fits;
     }
 
@@ -67,7 +70,8 @@ internal sealed unsafe class SnapshotWalk : IDisposable
         byte* next = _block.Items, end = _block.Items + _used;
         int records = _records;
         _used = _records = 0;
-        if (records == 0) return;
+        if (records == 0)
+            return;
         sink.Write(new ReadOnlySpan<byte>(next, (int)(end - next)), records);
         _snapshot.CountOut(records, end - next);
     }
@@ -82,12 +86,16 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     private bool Take(Partition* partition, byte* bucket)
     {
         byte stamp = (byte)partition->Snapshot;
-        if (Bucket.Stamp(bucket) == stamp) return true;
+        if (Bucket.Stamp(bucket) == stamp)
+            return true;
         long bytes = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if (*walk.Slot != 0 && !IndexWord.IsCold(*walk.Slot) && _snapshot.Includes(RecordAt(*walk.Slot), out _)) bytes += SnapshotRecord.BytesOf(RecordAt(*walk.Slot));
-        if (bytes > BlockBytes) return _snapshot.SaveLarge(partition, bucket);
-        if (bytes > BlockBytes - _used) return false;
+            if (*walk.Slot != 0 && !IndexWord.IsCold(*walk.Slot) && _snapshot.Includes(RecordAt(*walk.Slot), out _))
+                bytes += SnapshotRecord.BytesOf(RecordAt(*walk.Slot));
+        if (bytes > BlockBytes)
+            return _snapshot.SaveLarge(partition, bucket);
+        if (bytes > BlockBytes - _used)
+            return false;
         byte* to = _block.Items + _used;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
@@ -121,7 +129,8 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     // Without the lock, which is free for others meanwhile: a hint, never wrong.
     private void Prefetch(Partition* partition, in BucketCursor cursor)
     {
-        if (!Sse.IsSupported) return;
+        if (!Sse.IsSupported)
+            return;
         byte* bucket = cursor.Peek(_core, partition, out int buckets);
         for (int i = Math.Min(buckets, _bucketsPerHold); i > 0; i--, bucket += Bucket.Bytes)
         {

@@ -37,7 +37,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         _core = core;
         _buffers = new SaveBuffers(options, core.Shape->PartitionCount);
         _walk = new SnapshotWalk(core, this, options);
-        if (core.Tier is { } tier) _cold = new ColdReferences(this, tier);
+        if (core.Tier is { } tier)
+            _cold = new ColdReferences(this, tier);
         if (options.NamesSegments && core.Tier is { Names.MayName: true })
             _names = new ColdNames(core, core.Tier);
         _holdsPerStep = options.HoldsPerStep;
@@ -84,7 +85,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
     public bool Step(ISnapshotSink sink)
     {
         ArgumentNullException.ThrowIfNull(sink);
-        if (_state != SnapshotState.Running) return false;
+        if (_state != SnapshotState.Running)
+            return false;
         bool hasStepped = false;
         try
         {
@@ -104,15 +106,19 @@ public sealed unsafe class StoreSnapshot : IDisposable
         HandOutSaved(sink, SavedPerStep);
         for (int i = 0; i < _holdsPerStep && !_walk.AtEnd; i++)
         {
-            if (_walk.Hold()) continue;
+            if (_walk.Hold())
+                continue;
             _walk.Flush(sink);
             break;
         }
-        if (_state != SnapshotState.Running) return false;
+        if (_state != SnapshotState.Running)
+            return false;
         _cold?.HandOut(sink);
         _names?.HandOut(this, (INamingSink)sink);
-        if (sink is IPartitionSink partitions) Tell(partitions);
-        if (!_walk.AtEnd) return true;
+        if (sink is IPartitionSink partitions)
+            Tell(partitions);
+        if (!_walk.AtEnd)
+            return true;
         _walk.Flush(sink);
         HandOutSaved(sink, int.MaxValue);
         _cold?.HandOut(sink);
@@ -125,8 +131,10 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private void Tell(IPartitionSink sink)
     {
         int done = _walk.Done;
-        if (done == _told) return;
-        if (!_isOrdered) throw new ArgumentException("A sink that is told of partitions needs PartitionsAtOnce 1.", nameof(sink));
+        if (done == _told)
+            return;
+        if (!_isOrdered)
+            throw new ArgumentException("A sink that is told of partitions needs PartitionsAtOnce 1.", nameof(sink));
         _walk.Flush(sink);
         HandOutSaved(sink, int.MaxValue);
         _cold?.HandOut(sink);
@@ -143,7 +151,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
     /// <summary>Ends the snapshot; before it is whole, this abandons it: writers save no more and what they saved is dropped.</summary>
     public void Dispose()
     {
-        if (_disposed) return;
+        if (_disposed)
+            return;
         _disposed = true;
         for (int i = 0; i < Partitions; i++)
         {
@@ -152,12 +161,14 @@ public sealed unsafe class StoreSnapshot : IDisposable
             partition->Snapshot = 0;
             Partition.Exit(partition);
         }
-        if (_state == SnapshotState.Running) End(SnapshotState.Abandoned);
+        if (_state == SnapshotState.Running)
+            End(SnapshotState.Abandoned);
         _core.Snapshots.Leave(this);
         _buffers.Dispose();
         _walk.Dispose();
         _cold?.Dispose();
-        if (_isCut) _core.Tier?.Segments.Release();
+        if (_isCut)
+            _core.Tier?.Segments.Release();
     }
 
     /// <summary>The cut: every partition is locked, and the log's batch ends here.</summary>
@@ -166,7 +177,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         _core.Tier?.Segments.Hold();
         _isCut = true;
         int[] databases = _core.Databases;
-        if (databases.Length > _databases.Length) _databases = new int[databases.Length];
+        if (databases.Length > _databases.Length)
+            _databases = new int[databases.Length];
         Array.Fill(_databases, -1, databases.Length, _databases.Length - databases.Length);
         databases.CopyTo(_databases, 0);
         for (int i = 0; i < Partitions; i++)
@@ -186,7 +198,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         uint ns = Record.Namespace(record);
         Garnet.Common.Faults.Check.That(ns < (uint)_databases.Length, "store.S1 a record of the cut has an id of the cut");
         database = _databases[ns];
-        if (_orphaned != null && ChunkKey.Is(record) && _orphaned.Contains(ChunkKey.Owner(Record.Key(record)))) return false;
+        if (_orphaned != null && ChunkKey.Is(record) && _orphaned.Contains(ChunkKey.Owner(Record.Key(record))))
+            return false;
         return database >= 0;
     }
 
@@ -194,13 +207,16 @@ public sealed unsafe class StoreSnapshot : IDisposable
     internal void Save(Partition* partition, byte* bucket)
     {
         byte stamp = (byte)partition->Snapshot;
-        if (Bucket.Stamp(bucket) == stamp || _state != SnapshotState.Running) return;
+        if (Bucket.Stamp(bucket) == stamp || _state != SnapshotState.Running)
+            return;
         int saved = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0 || NotesCold(partition, bucket, *walk.Slot)) continue;
+            if (*walk.Slot == 0 || NotesCold(partition, bucket, *walk.Slot))
+                continue;
             byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
-            if (!Includes(record, out int database)) continue;
+            if (!Includes(record, out int database))
+                continue;
             byte* to = _buffers.Reserve(partition->Number, SnapshotRecord.BytesOf(record));
             if (to == null)
             {
@@ -211,7 +227,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
             saved++;
         }
         Bucket.SetStamp(bucket, stamp); // store.S2
-        if (saved != 0) Interlocked.Add(ref _saved, saved);
+        if (saved != 0)
+            Interlocked.Add(ref _saved, saved);
     }
 
     /// <summary>The segments that it names; whole, it hands out what is in them only in this way.</summary>
@@ -261,7 +278,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         for (; blocks > 0; blocks--)
         {
             SavedBlock* block = _buffers.TakeFull();
-            if (block == null) return;
+            if (block == null)
+                return;
             try
             {
                 sink.Write(new ReadOnlySpan<byte>(SavedBlock.Start(block), block->Used), block->Records);
@@ -277,6 +295,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private void End(SnapshotState state)
     {
         _state = state;
-        if (state == SnapshotState.Whole) _core.Snapshots.Whole();
+        if (state == SnapshotState.Whole)
+            _core.Snapshots.Whole();
     }
 }

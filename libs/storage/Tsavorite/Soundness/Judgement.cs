@@ -14,7 +14,8 @@ internal struct Judgement(IValueCheck check) : IExamine
     /// <summary>True if what the key holds is whole, or nobody can say.</summary>
     public static bool Of(Store store, StoreSession session, in KeyRef key)
     {
-        if (store.Settings.ValueCheck is not { } check) return true;
+        if (store.Settings.ValueCheck is not { } check)
+            return true;
         Judgement judgement = new(check);
         session.Examine(key, ref judgement, quiet: true);
         return judgement.IsSound;
@@ -23,9 +24,12 @@ internal struct Judgement(IValueCheck check) : IExamine
     /// <summary>True if the record is what its kind must be.</summary>
     public static unsafe bool Of(IValueCheck check, ref RecordEdit record)
     {
-        if (record.Kind is RecordKind.String or RecordKind.Chunk) return record.Owner == 0;
-        if (record.Owner == 0) return check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
-        if (!IsWhole(check, ref record, out uint limit)) return false;
+        if (record.Kind is RecordKind.String or RecordKind.Chunk)
+            return record.Owner == 0;
+        if (record.Owner == 0)
+            return check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
+        if (!IsWhole(check, ref record, out uint limit))
+            return false;
         record.LowerLimit(limit); // what asks for every number up to it is not kept busy for nothing
         return true;
     }

@@ -7,11 +7,13 @@ public static unsafe class LoadedValues
     public static string? Judge(Store store)
     {
         ArgumentNullException.ThrowIfNull(store);
-        if (store.Settings.ValueCheck is not { } check) return null;
+        if (store.Settings.ValueCheck is not { } check)
+            return null;
         string? fault = null;
         Parallel.For(0, store.Partitions, (number, loop) =>
         {
-            if (Judge(store.Core, store.Core.Shape->Partitions + number, check) is not { } found) return;
+            if (Judge(store.Core, store.Core.Shape->Partitions + number, check) is not { } found)
+                return;
             fault = found;
             loop.Stop();
         });
@@ -40,11 +42,13 @@ public static unsafe class LoadedValues
     {
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0 || (*walk.Slot & IndexWord.InternalBit) != 0) continue;
+            if (*walk.Slot == 0 || (*walk.Slot & IndexWord.InternalBit) != 0)
+                continue;
             scratch.Cold?.BeginStep();
             byte* record = core.RecordAt(*walk.Slot, scratch.Cold);
             // Those without chunks were judged as they came.
-            if (Record.Owner(record) == 0 || core.CountOf(partition, Record.Namespace(record))->Retired != 0) continue;
+            if (Record.Owner(record) == 0 || core.CountOf(partition, Record.Namespace(record))->Retired != 0)
+                continue;
             RecordKind kind = Record.Kind(record);
             if (!IsSound(core, partition, core.KeyOf(record), check, scratch))
                 return $"what a record of the kind {kind} holds is not as it must be (its key has {Record.KeyBytes(record)} bytes)";

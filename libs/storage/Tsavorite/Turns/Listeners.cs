@@ -24,14 +24,17 @@ public sealed class Listeners(Lock gate, Action turn)
     /// <summary>One more; on return every change is told.</summary>
     public void Enter()
     {
-        if (StoreTestHooks.Has(PlantedFault.CountBeforeSwitch)) EnterUnlocked();
-        else if (!TryChange(1, least: 1)) EnterFirst(); // store.N2
+        if (StoreTestHooks.Has(PlantedFault.CountBeforeSwitch))
+            EnterUnlocked();
+        else if (!TryChange(1, least: 1))
+            EnterFirst(); // store.N2
     }
 
     /// <summary>One less.</summary>
     public void Leave()
     {
-        if (!TryChange(-1, least: 2)) LeaveLast();
+        if (!TryChange(-1, least: 2))
+            LeaveLast();
     }
 
     private bool TryChange(int by, int least)
@@ -41,7 +44,8 @@ public sealed class Listeners(Lock gate, Action turn)
         {
             StoreTestHooks.Yield(YieldPoint.Counted);
             int seen = Interlocked.CompareExchange(ref _count, count + by, count);
-            if (seen == count) return true;
+            if (seen == count)
+                return true;
             count = seen;
         }
         return false;
@@ -51,7 +55,8 @@ public sealed class Listeners(Lock gate, Action turn)
     {
         StoreTestHooks.Yield(YieldPoint.Counted);
         TakeGate();
-        if (!_on) Switch(on: true);
+        if (!_on)
+            Switch(on: true);
         Interlocked.Increment(ref _count); // store.N1
         gate.Exit();
     }
@@ -61,7 +66,8 @@ public sealed class Listeners(Lock gate, Action turn)
         StoreTestHooks.Yield(YieldPoint.Counted);
         TakeGate();
         Garnet.Common.Faults.Check.That(_on, "store.N1 while anybody is counted it is switched on");
-        if (Interlocked.Decrement(ref _count) == 0) Switch(on: false);
+        if (Interlocked.Decrement(ref _count) == 0)
+            Switch(on: false);
         gate.Exit();
     }
 
@@ -70,7 +76,8 @@ public sealed class Listeners(Lock gate, Action turn)
     {
         Interlocked.Increment(ref _count);
         StoreTestHooks.Yield(YieldPoint.Counted);
-        if (_on) return;
+        if (_on)
+            return;
         TakeGate();
         Switch(on: true);
         gate.Exit();

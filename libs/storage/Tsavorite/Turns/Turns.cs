@@ -21,10 +21,12 @@ public sealed class Turns(Func<IEnumerable<Turn>> all)
     /// <summary>Begins a batch; false if somebody has the turn alone.</summary>
     public bool TryEnter(Turn turn)
     {
-        if (StoreTestHooks.Has(PlantedFault.BeginUnsaid)) return BeginUnsaid(turn);
+        if (StoreTestHooks.Has(PlantedFault.BeginUnsaid))
+            return BeginUnsaid(turn);
         Interlocked.Exchange(ref turn.Runs, 1); // store.G1
         StoreTestHooks.Yield(YieldPoint.TurnSaid);
-        if (!IsTaken) return true;
+        if (!IsTaken)
+            return true;
         Leave(turn);
         return false;
     }
@@ -40,15 +42,18 @@ public sealed class Turns(Func<IEnumerable<Turn>> all)
     public bool TryTake(Turn turn)
     {
         Volatile.Write(ref turn.Runs, 0);
-        if (Interlocked.CompareExchange(ref _holder, turn, null) is not null) return false;
+        if (Interlocked.CompareExchange(ref _holder, turn, null) is not null)
+            return false;
         StoreTestHooks.Yield(YieldPoint.TurnSaid);
         var spin = default(SpinWait);
         foreach (Turn other in all())
         {
             while (Volatile.Read(ref other.Runs) != 0)
             {
-                if (StoreTestHooks.Interleaves) StoreTestHooks.Yield(YieldPoint.Blocked);
-                else spin.SpinOnce(sleep1Threshold: -1);
+                if (StoreTestHooks.Interleaves)
+                    StoreTestHooks.Yield(YieldPoint.Blocked);
+                else
+                    spin.SpinOnce(sleep1Threshold: -1);
             }
         }
         StoreTestHooks.Yield(YieldPoint.TurnSaid);
@@ -66,7 +71,8 @@ public sealed class Turns(Func<IEnumerable<Turn>> all)
     // The fault: it looks first.
     private bool BeginUnsaid(Turn turn)
     {
-        if (IsTaken) return false;
+        if (IsTaken)
+            return false;
         StoreTestHooks.Yield(YieldPoint.TurnSaid);
         Interlocked.Exchange(ref turn.Runs, 1);
         return true;
