@@ -8,6 +8,8 @@ namespace Garnet.House;
 /// <summary>Documents point at things that exist; rooms say what they are.</summary>
 public sealed partial class DocumentTests
 {
+    private const int HeaderCharsMin = 80; // a sentence between its tags
+
     [Test]
     public void Links_resolve() => AllowList.Judge("links", Documents().SelectMany(static document =>
         Link().Matches(House.Text(document)).Select(match => (document, Target: match.Groups[1].Value.Split('#')[0])))
@@ -29,6 +31,33 @@ public sealed partial class DocumentTests
         .GroupBy(static file => Path.GetDirectoryName(file.Path)!)
         .Where(static room => !room.Any(HasHeader))
         .Select(static room => new Finding(room.Key, "has no file whose type says in a summary what the room is for")));
+
+    /// <summary>What the map says to begin with is there, and says what it is for: a reader gets no further than that without a header.</summary>
+    [Test]
+    public void The_files_that_the_map_begins_a_room_with_have_headers() => AllowList.Judge("room-begins", Beginnings()
+        .Select(static begin => (begin.Folders, begin.File, Found: Array.Find(begin.Places, House.Has)))
+        .Where(static begin => begin.Found is null || HeaderOf(begin.Found).Length < HeaderCharsMin)
+        .Select(static begin => new Finding($"{begin.Folders[0]}: {begin.File}", begin.Found is null ? "the map begins with it, and it is not there" : "does not say what the room is for")));
+
+    // Files in the last column of a table with such a column, and where they may lie: in a folder that the row links, in one below it, or from the server's or a library's own.
+    private static IEnumerable<(string[] Folders, string File, string[] Places)> Beginnings()
+    {
+        bool begins = false;
+        foreach (string line in House.Text("ARCHITECTURE.md").Split('\n'))
+        {
+            string[] cells = line.Split('|');
+            begins = cells.Length > 2 && (begins || cells[^2].Contains("Start reading at", StringComparison.Ordinal));
+            string[] folders = begins ? [.. Link().Matches(cells[1]).Select(static match => match.Groups[1].Value)] : [];
+            if (folders.Length == 0)
+                continue;
+            string[] linked = [.. folders.Concat(Link().Matches(line).Select(static match => match.Groups[1].Value)), "libs/server"];
+            foreach (Match match in FileName().Matches(cells[^2]))
+                yield return (folders, match.Groups[1].Value, [.. linked.Select(folder => $"{folder}/{match.Groups[1].Value}")]);
+        }
+    }
+
+    private static string HeaderOf(string path) => string.Concat(House.Product.First(file => file.Path == path).All<BaseTypeDeclarationSyntax>()
+        .Select(static type => string.Concat(type.GetLeadingTrivia().Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia)))).Take(1));
 
     /// <summary>A rule has a number of its own in the whole house: the room's name, a letter, a number, as in store.U1.</summary>
     [Test]
@@ -96,6 +125,9 @@ public sealed partial class DocumentTests
 
     [GeneratedRegex(@"\]\(([^)\s]+)\)")]
     private static partial Regex Link();
+
+    [GeneratedRegex(@"`([\w/]+\.cs)`")]
+    private static partial Regex FileName();
 
     /// <summary>A rule's number, with or without its room.</summary>
     [GeneratedRegex(@"(?<![\w.#/+-])([a-z]+\.)?[A-Z]{1,2}\d{1,2}(?!\w)")]

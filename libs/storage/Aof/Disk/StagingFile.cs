@@ -64,18 +64,20 @@ internal sealed unsafe class StagingFile : IDisposable
     }
 
     /// <summary>
-    /// Creates the file; null where the system cannot promise that a store into it never fails, or does not tell its runs apart.
+    /// Creates the file; null on a file system where a store into mapped memory may fail later (<see cref="IsSafe"/>), and where the system does not
+    /// tell one boot from the next.
     /// </summary>
     /// <exception cref="DiskException">The disk is full.</exception>
     public static StagingFile? TryCreate(string path)
     {
         if (BootId is null || !IsSafe(System.IO.Path.GetDirectoryName(path)!))
             return null;
-        LinuxFile.Delete(path); // of a file of that name nothing counts any more
+        LinuxFile.Delete(path); // one of that name was left by an earlier process, and has been read
         using LinuxFile file = LinuxFile.Create(path, FileBytes, FileCaching.Buffered);
         try
         {
-            // Room that is only set aside would have to be found when it is first stored to.
+            // Written, not only made so long: a block that is not there yet would be looked for at the first store to its page, and where the
+            // disk is full then, the store would end the process (SIGBUS).
             file.Write(0, new byte[FileBytes]);
             if (Map(file, path) is not { } staging)
                 throw LinuxFile.Failure("map", path);
