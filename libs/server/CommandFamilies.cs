@@ -28,7 +28,10 @@ using Tsavorite;
 
 namespace Garnet.Server;
 
-/// <summary>The families of commands: one line each, nothing else.</summary>
+/// <summary>
+/// The families of commands, a line each and nothing else: what they register in the table of commands, by which operations a log is replayed,
+/// and what each reactor has of them.
+/// </summary>
 internal static class CommandFamilies
 {
     internal static void Register(CommandTable table)

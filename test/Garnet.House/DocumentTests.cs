@@ -39,7 +39,7 @@ public sealed partial class DocumentTests
         .Where(static begin => begin.Found is null || HeaderOf(begin.Found).Length < HeaderCharsMin)
         .Select(static begin => new Finding($"{begin.Folders[0]}: {begin.File}", begin.Found is null ? "the map begins with it, and it is not there" : "does not say what the room is for")));
 
-    // Files in the last column of a table with such a column, and where they may lie: in a folder that the row links, in one below it, or from the server's or a library's own.
+    // Files in the last column of a table with such a column, and where they may lie: in a folder that the row links, in one below it, in the one that it lies in, or named from the server's.
     private static IEnumerable<(string[] Folders, string File, string[] Places)> Beginnings()
     {
         bool begins = false;
@@ -50,7 +50,7 @@ public sealed partial class DocumentTests
             string[] folders = begins ? [.. Link().Matches(cells[1]).Select(static match => match.Groups[1].Value)] : [];
             if (folders.Length == 0)
                 continue;
-            string[] linked = [.. folders.Concat(Link().Matches(line).Select(static match => match.Groups[1].Value)), "libs/server"];
+            string[] linked = [.. Link().Matches(line).Select(static match => match.Groups[1].Value), .. folders.Select(static folder => Path.GetDirectoryName(folder)!), "libs/server"];
             foreach (Match match in FileName().Matches(cells[^2]))
                 yield return (folders, match.Groups[1].Value, [.. linked.Select(folder => $"{folder}/{match.Groups[1].Value}")]);
         }

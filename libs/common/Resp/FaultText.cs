@@ -36,7 +36,8 @@ public static class FaultText
         Fault.InvalidDatabase => "ERR invalid DB index"u8,
         Fault.OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'."u8,
         Fault.NoRoomForLibraries =>
-            "OOM command not allowed when used memory > 'maxmemory': all libraries are one value, which is in memory twice while it changes"u8,
+            "OOM command not allowed when used memory > 'maxmemory': all libraries are one value, "u8
+            + "which is in memory twice while it changes"u8,
         Fault.ReadOnlyReplica => "READONLY You can't write against a read only replica."u8,
         Fault.ReadOnlyReplicaScript => "READONLY You can not run script with write flag on readonly replica."u8,
         Fault.TooFewReplicas => "NOREPLICAS Not enough good replicas to write."u8,

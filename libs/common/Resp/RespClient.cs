@@ -87,7 +87,8 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
         socket.Dispose();
     }
 
-    private static byte[] Head(char type, int count) => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{type}{count}\r\n"));
+    private static byte[] Head(char type, int count) =>
+        Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{type}{count}\r\n"));
 
     private async Task SendAll(ReadOnlyMemory<byte> bytes)
     {

@@ -197,7 +197,8 @@ internal sealed unsafe class StoreCore : IDisposable
         if (isExtent)
             record[5] |= Record.ExtentFlag;
         Bucket.BeginWrite(bucket);
-        Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | (isExtent ? IndexWord.Extent : IndexWord.Dram) | offset >> 3);
+        Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | (isExtent ? IndexWord.Extent : IndexWord.Dram)
+            | offset >> 3);
         Bucket.EndWrite(bucket);
         Tier!.Segments.Died(old);
         Tier.Count(why);

@@ -418,7 +418,9 @@ public unsafe ref struct RecordEdit
         last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
-        last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot) : _scratch.Cold == null ? null : FindColdChunk(ref last);
+        last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot)
+            : _scratch.Cold == null ? null
+            : FindColdChunk(ref last);
         _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
     }
@@ -519,7 +521,8 @@ public unsafe ref struct RecordEdit
         return Record.Value(moved);
     }
 
-    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header) => RecordRoom.TrySetLength(_core, _partition, record, valueBytes, out header);
+    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header) =>
+        RecordRoom.TrySetLength(_core, _partition, record, valueBytes, out header);
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
@@ -531,7 +534,9 @@ public unsafe ref struct RecordEdit
         }
         ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
-        byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
+        byte* record = _core.Index.MakeRoom(_partition, key.Hash)
+            ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word)
+            : Fail(out word);
         if (record == null)
             return null;
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);

@@ -273,7 +273,11 @@ internal sealed unsafe class Writer : IDisposable
             Bucket.EndWrite(target.Bucket);
             return Outcome.Done;
         }
-        RecordRoom room = new() { Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)), NowMs = target.NowMs };
+        RecordRoom room = new()
+        {
+            Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)),
+            NowMs = target.NowMs,
+        };
         byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
         if (record == null)
             return Refuse(key, next, room.SlackBytes);
