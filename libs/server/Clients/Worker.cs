@@ -22,7 +22,8 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     internal int Index { get; } = index;
     internal Store Store { get; } = core.Store;
     internal StoreSession Session { get; } = core.Store.OpenSession(wake);
-    internal long NowMs { get; private protected set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
+    // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
+    internal long NowMs { get; private protected set; }
     internal RespWriter Out { get; set; } = null!; // from the first moment on: there is no worker without replies
     internal IValueReplies Values { get; set; } = null!; // as Out
     internal ReactorFigures Figures { get; } = new(commands);

@@ -85,7 +85,8 @@ internal sealed class ClientLimits
     /// <summary>True if the client has been idle too long, or has not authenticated in time.</summary>
     internal bool IsOverdue(Connection client, long nowMs)
     {
-        if ((client.Modes & ClientModes.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
+        if ((client.Modes & ClientModes.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs
+            && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
             return true;
         int timeout = _settings.Network.TimeoutSeconds;
         bool exempt = client.Parked || (client.Modes & ClientModes.Monitor) != 0 || client.Subscriptions is { Count: > 0 };

@@ -59,7 +59,8 @@ internal readonly struct KeyPositions
     internal static KeyPositions Of(int argument) => new(0, argument, 1, 1, 0);
 
     /// <summary>The keys of the call's own command; false if they cannot be told: it will answer with an error.</summary>
-    internal static bool TryOf(ref Call call, KeySpec keys, out KeyPositions positions) => TryOf(ref call, 0, call.Count, keys, out positions);
+    internal static bool TryOf(ref Call call, KeySpec keys, out KeyPositions positions) =>
+        TryOf(ref call, 0, call.Count, keys, out positions);
 
     /// <summary>The keys of a command of so many arguments whose name is the argument <paramref name="name"/>.</summary>
     internal static bool TryOf(ref Call call, int name, int count, KeySpec keys, out KeyPositions positions)

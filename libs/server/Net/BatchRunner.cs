@@ -76,7 +76,8 @@ internal sealed unsafe class BatchRunner : IDisposable
         _mayRun = _server.ScriptTurns.TryEnter(_worker);
         if (_worker.HasOldRights)
             ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
-        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig; // read after TryEnter: a script may have changed it (scripting.G4)
+        // read after TryEnter: a script may have changed it (scripting.G4)
+        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig;
         _placed = _server.Replication.IsAsked;
         _reads = _placed && _server.Replication.TakesReads;
         long began = _server.Clock.MonotonicUs;

@@ -98,7 +98,8 @@ internal sealed class SaveJob(
         }
 
         long grown = LogBytes() - _bytesAtSave;
-        if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)
+        if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin
+            || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)
             return;
         server.Log.LogGrown(grown);
         TryStart();

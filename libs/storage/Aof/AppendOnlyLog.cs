@@ -119,7 +119,8 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// </summary>
     public void Receive(BatchBytes batch)
     {
-        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length, "log.W9 a batch received follows the one before it");
+        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length,
+            "log.W9 a batch received follows the one before it");
         _lanes.MoveTo(batch.Batch + 1);
         for (int i = 0; i < _sublogs.Length; i++)
         {

@@ -43,7 +43,8 @@ public unsafe struct DueEntries : IExamine
     }
 
     /// <summary>Removes what is due of members of a sorted set: every second operand.</summary>
-    public static void Remove(StoreSession store, in KeyRef key, in Operands pairs) => new DueEntries { _pairs = pairs }.Remove(store, in key);
+    public static void Remove(StoreSession store, in KeyRef key, in Operands pairs) =>
+        new DueEntries { _pairs = pairs }.Remove(store, in key);
 
     private void Remove(StoreSession store, in KeyRef key)
     {

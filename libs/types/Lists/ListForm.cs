@@ -62,7 +62,8 @@ public static unsafe class ListForm
     }
 
     /// <summary>True once the list passes what counts as small.</summary>
-    public static bool IsLarge(ref RecordEdit edit, in ListLimits limits) => Root.Count(edit.Value) > limits.EntriesMax || BytesOf(ref edit) > limits.BytesMax;
+    public static bool IsLarge(ref RecordEdit edit, in ListLimits limits) =>
+        Root.Count(edit.Value) > limits.EntriesMax || BytesOf(ref edit) > limits.BytesMax;
 
     private static long BytesOf(ref RecordEdit edit) => Root.IsChunked(edit.Value) ? Root.EntryBytes(edit.Value) : edit.ValueBytes;
 

@@ -30,7 +30,8 @@ public static unsafe class StreamText
     private const string FirstLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
     private const string SecondLetters = "0123456789abcdefghijklmnopqrstuvwxyz _-.:/@,;=+*()[]{}'\"#%&?!<>|";
 
-    private static readonly Alphabet[] Alphabets = [new(Digits, DigitLetters), new(Hex, HexLetters), new(SixFirst, FirstLetters), new(SixSecond, SecondLetters)];
+    private static readonly Alphabet[] Alphabets =
+        [new(Digits, DigitLetters), new(Hex, HexLetters), new(SixFirst, FirstLetters), new(SixSecond, SecondLetters)];
 
     // Which alphabets have the letter: a bit each, in their order.
     private static readonly byte[] Members = [.. Enumerable.Range(0, 256).Select(static letter => (byte)Alphabets.Select((alphabet, i) => alphabet.Codes[letter] >= 0 ? 1 << i : 0).Sum())];
@@ -150,7 +151,9 @@ public static unsafe class StreamText
         if (head is >= Long and < Hex)
             length = *at++;
         text = new ReadOnlySpan<byte>(room, length);
-        return alphabet.Letters.Length == 16 ? ReadNibbles(at, room, length, alphabet.Letters) : ReadSix(at, room, length, alphabet.Letters);
+        return alphabet.Letters.Length == 16
+            ? ReadNibbles(at, room, length, alphabet.Letters)
+            : ReadSix(at, room, length, alphabet.Letters);
     }
 
     private static Alphabet AlphabetOf(byte head) => Alphabets[(head >> 5) switch { 2 => 0, 7 => 1, 3 => 2, _ => 3 }];

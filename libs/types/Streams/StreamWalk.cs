@@ -49,7 +49,8 @@ public unsafe struct StreamWalk
         while (count < max)
         {
             // A page that lies between the ends as a whole need not be gone through.
-            if (_places == null && _number < _pages && _entry.Head == null && StreamForm.Slot(edit.Value, _number)->First >= _from && Page.Last <= _to)
+            if (_places == null && _number < _pages && _entry.Head == null && StreamForm.Slot(edit.Value, _number)->First >= _from
+                && Page.Last <= _to)
             {
                 count += Page.Live;
                 _number++;

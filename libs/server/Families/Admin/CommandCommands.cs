@@ -140,7 +140,8 @@ internal readonly struct CommandList : ICommand
         string? category = call.Count == 5 && call.Is(3, "ACLCAT"u8) ? "@" + call.Text(4).ToLowerInvariant() : null;
         foreach (CommandSpec spec in call.Server.Commands.Specs.Skip(1)) // the first is no command
         {
-            if (call.Count == 2 || pattern?.Matches(System.Text.Encoding.ASCII.GetBytes(spec.Name)) == true || (category is not null && CommandReply.Categories(spec).Contains(category)))
+            if (call.Count == 2 || pattern?.Matches(System.Text.Encoding.ASCII.GetBytes(spec.Name)) == true
+                || (category is not null && CommandReply.Categories(spec).Contains(category)))
                 names.Add(spec.Name.ToLowerInvariant());
         }
 

@@ -333,6 +333,8 @@ internal readonly struct PfSelfTest : ICommand
         }
 
         long estimate = CardinalityEstimate.Of(plain);
-        return Math.Abs(estimate - Rounds) < Rounds / 20 ? call.Ok() : call.FailText($"ERR TESTFAILED Too high error. card:{Rounds} hll:{estimate}");
+        return Math.Abs(estimate - Rounds) < Rounds / 20
+            ? call.Ok()
+            : call.FailText($"ERR TESTFAILED Too high error. card:{Rounds} hll:{estimate}");
     }
 }

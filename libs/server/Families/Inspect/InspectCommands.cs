@@ -116,7 +116,9 @@ internal readonly struct MemoryDoctor : ICommand
     public static Reply Run(ref Call call)
     {
         StoreFigures store = call.Server.Store.Figures();
-        string verdict = store.UsedBytes > store.LimitBytes * 0.95 ? "Memory is nearly full: raise maxmemory, or set maxmemory-policy so that old keys make room." : "Nothing is wrong with memory.";
+        string verdict = store.UsedBytes > store.LimitBytes * 0.95
+            ? "Memory is nearly full: raise maxmemory, or set maxmemory-policy so that old keys make room."
+            : "Nothing is wrong with memory.";
         call.Out.Verbatim(Encoding.ASCII.GetBytes(verdict + "\n"));
         return Reply.Sent;
     }

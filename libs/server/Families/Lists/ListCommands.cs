@@ -179,7 +179,9 @@ internal readonly struct LIndex : ICommand
         }
 
         var look = new ListRangeLook(call.Out, index, index, single: true);
-        return CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound ? call.Null() : CollectionCalls.Done(ref call, look.WrongKind);
+        return CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound
+            ? call.Null()
+            : CollectionCalls.Done(ref call, look.WrongKind);
     }
 }
 

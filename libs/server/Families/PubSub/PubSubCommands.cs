@@ -170,14 +170,16 @@ internal readonly struct Publish : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("PUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "channel message", "Sends a message to a channel.", "2.0.0") with { Channels = ChannelSpec.One };
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
+    public static Reply Run(ref Call call) =>
+        call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
 }
 
 internal readonly struct SPublish : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("SPUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "shardchannel message", "Sends a message to a shard channel.", "7.0.0") with { Channels = ChannelSpec.One };
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
+    public static Reply Run(ref Call call) =>
+        call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
 }
 
 internal readonly struct PubSubChannels : ICommand

@@ -74,7 +74,9 @@ internal readonly unsafe struct Migrate : ICommand
             return call.FailText(migration.Error);
         if (left.Count > 0 && migration.Rounds < RoundsMax)
             return Send(ref call, migration, left);
-        return left.Count > 0 ? call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8) : call.Ok();
+        return left.Count > 0
+            ? call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8)
+            : call.Ok();
     }
 
     // Deletes the key if it is what was sent; else the key says what is to be sent now.

@@ -96,7 +96,9 @@ internal readonly struct ReplConf : ICommand
         {
             bool isKnown = call.Is(at + 1, "FUNCTIONS"u8);
             terms.OnlyFunctions = isKnown;
-            return isKnown || call[at + 1].IsEmpty ? Reply.Sent : call.FailText($"ERR Unsupported rdb-filter-only option: {call.Text(at + 1)}");
+            return isKnown || call[at + 1].IsEmpty
+                ? Reply.Sent
+                : call.FailText($"ERR Unsupported rdb-filter-only option: {call.Text(at + 1)}");
         }
 
         bool listens = call.Is(at, "LISTENING-PORT"u8) || call.Is(at, "IP-ADDRESS"u8);

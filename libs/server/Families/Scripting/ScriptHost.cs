@@ -45,7 +45,8 @@ internal sealed unsafe class ScriptHost : IScripts
         _server = worker.Server;
         _commands = new CommandRun(worker);
         Functions = new FunctionHost(worker, () => State);
-        _libraries = new LuaLibraries(Math.Min(_server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax)); // whatever the limit: nothing takes a longer text
+        // whatever the limit: nothing takes a longer text
+        _libraries = new LuaLibraries(Math.Min(_server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax));
     }
 
     /// <summary>What runs now; null if nothing does.</summary>
@@ -128,7 +129,8 @@ internal sealed unsafe class ScriptHost : IScripts
     /// <summary>True if the script that runs can hold so many bytes more.</summary>
     public bool HasRoom(long bytes) => LuaState.HasRoom(State.Stack, bytes);
 
-    private LuaState Open() => new(MemoryBytesMax, [.. RedisFunctions.For(this, _server, _commands), .. _libraries.All()], _server.Clock, IsToEnd);
+    private LuaState Open() =>
+        new(MemoryBytesMax, [.. RedisFunctions.For(this, _server, _commands), .. _libraries.All()], _server.Clock, IsToEnd);
 
     private void ForgetDropped()
     {

@@ -43,7 +43,8 @@ internal static unsafe class GroupCommands
         StreamCommands.Spec(name, arity, flags, usage, syntax, summary) with { Keys = new KeySpec(2, 2, 1) { Usage = usage } };
 
     /// <summary>Replies that there is no such key or group.</summary>
-    internal static Reply NoGroup(ref Call call, int key, int group, string where = "") => call.FailBytes(NoGroupText(call.Shown(key), call.Shown(group), where));
+    internal static Reply NoGroup(ref Call call, int key, int group, string where = "") =>
+        call.FailBytes(NoGroupText(call.Shown(key), call.Shown(group), where));
 
     internal static byte[] NoGroupText(ReadOnlySpan<byte> key, ReadOnlySpan<byte> group, string where) =>
         [.. "NOGROUP No such key '"u8, .. key, .. "' or consumer group '"u8, .. group, .. "'"u8, .. Encoding.ASCII.GetBytes(where)];

@@ -77,7 +77,9 @@ internal readonly struct XAdd : ICommand
             return call.Fail(Fault.WrongType);
         if (add.Exhausted)
             return call.FailBytes("ERR The stream has exhausted the last possible ID, unable to add more items"u8);
-        return add.TooSmall ? call.FailBytes("ERR The ID specified in XADD is equal or smaller than the target stream top item"u8) : call.From(outcome);
+        return add.TooSmall
+            ? call.FailBytes("ERR The ID specified in XADD is equal or smaller than the target stream top item"u8)
+            : call.From(outcome);
     }
 
     private static bool TryChoose(ref Call call, int at, ref StreamAdd add)

@@ -100,7 +100,8 @@ internal sealed unsafe class StagingFile : IDisposable
         using LinuxFile file = LinuxFile.Open(path);
         if (file.Length != FileBytes || BootId is null || Map(file, path) is not { } staging)
             return null;
-        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && AreBounds(staging.Drained, staging.Written, staging.FileLength)
+        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes
+            && AreBounds(staging.Drained, staging.Written, staging.FileLength)
             && new ReadOnlySpan<byte>(staging._map + BootIdAt, BootIdBytes).SequenceEqual(BootId);
         if (whole)
             return staging;

@@ -107,7 +107,9 @@ public readonly record struct FileHeader
             IsReceived = (from[7] & ReceivedFlag) != 0,
             HasTail = (from[7] & TailFlag) != 0,
             Run = (from[7] & TailFlag) != 0 && from.Length >= RunAt + RunBytes ? Encoding.ASCII.GetString(from.Slice(RunAt, RunBytes)) : "",
-            TailNumber = (from[7] & TailFlag) != 0 && from.Length >= TailNumberAt + sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(from[TailNumberAt..]) : 0,
+            TailNumber = (from[7] & TailFlag) != 0 && from.Length >= TailNumberAt + sizeof(ulong)
+                ? BinaryPrimitives.ReadUInt64LittleEndian(from[TailNumberAt..])
+                : 0,
             FirstBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[16..]),
             Lanes = BinaryPrimitives.ReadUInt32LittleEndian(from[20..]),

@@ -174,7 +174,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
         part.Received.CopyTo(new Span<byte>(_buffer + at, (int)part.Bytes));
         _pool.Account(-part.Bytes);
         HeaderState state = BatchHeader.TryRead(part.Received, out BatchHeader header, out uint crc);
-        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain, "log.W9 a batch received follows the one before it");
+        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain,
+            "log.W9 a batch received follows the one before it");
         (_chain, _term) = (crc, header.Term);
         return header;
     }

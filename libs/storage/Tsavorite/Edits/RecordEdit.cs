@@ -419,8 +419,7 @@ public unsafe ref struct RecordEdit
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
         last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot)
-            : _scratch.Cold == null ? null
-            : FindColdChunk(ref last);
+            : _scratch.Cold == null ? null : FindColdChunk(ref last);
         _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
     }
@@ -535,8 +534,7 @@ public unsafe ref struct RecordEdit
         ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash)
-            ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word)
-            : Fail(out word);
+            ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
         if (record == null)
             return null;
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);

@@ -236,7 +236,8 @@ public static unsafe class ChunkedMembers
         }
     }
 
-    private static bool IsSparse(byte* root) => Root.Chunks(root) > 1 && Root.EntryBytes(root) < (Root.Chunks(root) - 1L) * (ChunkBytes / 3);
+    private static bool IsSparse(byte* root) =>
+        Root.Chunks(root) > 1 && Root.EntryBytes(root) < (Root.Chunks(root) - 1L) * (ChunkBytes / 3);
 
     // The entries are in chunk 0: makes the record their root, or takes it all back.
     private static bool TrySettleUnpacked(ref RecordEdit edit, RootFlags flags, long count, long bytes)

@@ -63,7 +63,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
 
     private void Gather()
     {
-        var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash); // a hash that depends on the store's secret seed, so that nobody can choose members that collide
+        // a hash that depends on the store's secret seed, so that nobody can choose members that collide
+        var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash);
         var gathering = new Gathering { Table = table, Rule = Scores ?? default, IsScored = Scores is not null, Limit = Limit };
         try
         {
@@ -201,7 +202,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                 Count++;
                 double score = some.Scores[i];
                 if (!OnlyCounts)
-                    OperandText.Append(ref Found, new ReadOnlySpan<byte>(&score, IsScored ? sizeof(double) : 0), new ReadOnlySpan<byte>((byte*)some.Members[i], some.Lengths[i]));
+                    OperandText.Append(ref Found, new ReadOnlySpan<byte>(&score, IsScored ? sizeof(double) : 0),
+                        new ReadOnlySpan<byte>((byte*)some.Members[i], some.Lengths[i]));
                 if (--Left == 0)
                     return false;
             }
@@ -232,7 +234,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
             int passed = 0;
             for (int i = 0; i < Some->Count; i++)
             {
-                bool isIn = Members.Find(ref record, form, (byte*)Some->Members[i], Some->Lengths[i], out Entry entry) && !entry.IsDue(record.NowMs);
+                bool isIn = Members.Find(ref record, form, (byte*)Some->Members[i], Some->Lengths[i], out Entry entry)
+                    && !entry.IsDue(record.NowMs);
                 if (isIn != Keeps)
                     continue;
                 Some->Members[passed] = Some->Members[i];
