@@ -89,6 +89,22 @@ public sealed partial class DocumentTests
             .Select(static cited => new Finding($"{cited.Path}:{cited.Rule}", "is neither of the rules that the file lists nor of a type that it speaks of")));
     }
 
+    /// <summary>The native library's rules stand in its headers, each letter in one of them, whose name may stand in front (provider.P1).</summary>
+    [Test]
+    public void Rules_of_the_native_library_stand_in_its_headers()
+    {
+        var homes = House.Files("libs/native", ".h").SelectMany(static path => NativeItem().Matches(House.Text(path)).Select(match => (Rule: match.Groups[1].Value, Path: path)))
+            .ToLookup(static item => item.Rule, static item => Path.GetFileNameWithoutExtension(item.Path));
+        AllowList.Judge("native-rules", homes.Where(static home => home.Count() > 1).Select(static home => new Finding(home.Key, $"is listed in {string.Join(" and ", home)}"))
+            .Concat(House.Files("libs/native", ".h").Concat(House.Files("libs/native", ".cpp")).SelectMany(path => NativeComment().Matches(House.Text(path))
+                .SelectMany(static comment => NativeNumber().Matches(comment.Value)).Where(cited => !IsAtHome(homes, cited))
+                .Select(cited => new Finding($"{path}:{cited.Value}", "stands in no header's list")))
+                .DistinctBy(static finding => finding.Subject)));
+    }
+
+    private static bool IsAtHome(ILookup<string, string> homes, Match cited) =>
+        homes[cited.Groups[2].Value].Any(home => !cited.Groups[1].Success || cited.Groups[1].Value == home);
+
     private static string ListOf(string rule) => rule.TrimEnd("0123456789".ToCharArray());
 
     private static string RoomOf(string rule) => rule.Split('.')[0];
@@ -136,6 +152,15 @@ public sealed partial class DocumentTests
     /// <summary>A rule where it is said: at the beginning of a line or a sentence, a colon or a blank behind it.</summary>
     [GeneratedRegex(@"(?:^|[.(]\s|//|--)\s*(?:<summary>)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2})(?::| )", RegexOptions.Multiline)]
     private static partial Regex Definition();
+
+    [GeneratedRegex(@"^//\s+([A-Z]\d{1,2}) {2}", RegexOptions.Multiline)]
+    private static partial Regex NativeItem();
+
+    [GeneratedRegex("//.*")]
+    private static partial Regex NativeComment();
+
+    [GeneratedRegex(@"(?<![\w.])(?:([a-z_]+)\.)?([EPLDN]\d{1,2})(?!\w)")]
+    private static partial Regex NativeNumber();
 
     /// <summary>A rule in a list of them.</summary>
     [GeneratedRegex(@"^\s*(?:///|//|--)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2}) {2}", RegexOptions.Multiline)]

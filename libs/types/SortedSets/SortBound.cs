@@ -39,7 +39,13 @@ public unsafe struct SortBound
             return text.Length == 1;
         }
 
-        bound = new SortBound { Kind = BoundKind.Member, Member = text.Bytes + 1, MemberBytes = text.Length - 1, Including = sign == '(' != upper };
+        bound = new SortBound
+        {
+            Kind = BoundKind.Member,
+            Member = text.Bytes + 1,
+            MemberBytes = text.Length - 1,
+            Including = sign == '(' != upper,
+        };
         return sign is (byte)'(' or (byte)'[';
     }
 

@@ -191,7 +191,8 @@ public static unsafe class SortedForm
 
     private static void InsertInOrder(byte* value, int valueBytes, in Entry parts, int bytes)
     {
-        byte* end = value + valueBytes, at = PassBelow(value + Root.PackedBytes, end, SortBound.Of(parts.Score, parts.Key, parts.KeyBytes), out _);
+        byte* end = value + valueBytes;
+        byte* at = PassBelow(value + Root.PackedBytes, end, SortBound.Of(parts.Score, parts.Key, parts.KeyBytes), out _);
         Buffer.MemoryCopy(at, at + bytes, end - at, end - at);
         Entry.Write(EntryForm.Scored, at, parts);
     }

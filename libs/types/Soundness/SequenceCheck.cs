@@ -42,7 +42,8 @@ public static unsafe class SequenceCheck
         return isSound && NumberList.AreDistinct();
     }
 
-    private static bool AreBranches(ref RecordEdit edit, PageSlot* branches, (int Used, int Known) slots, ref uint limit, ref SequenceTally tally)
+    private static bool AreBranches(ref RecordEdit edit, PageSlot* branches, (int Used, int Known) slots, ref uint limit,
+        ref SequenceTally tally)
     {
         for (int i = 0; i < slots.Known; i++)
         {

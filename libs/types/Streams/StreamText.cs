@@ -24,7 +24,8 @@ public static unsafe class StreamText
     /// <summary>Room that reading a text may take.</summary>
     public const int RoomBytes = PackedMax + Slack;
 
-    private const byte Digits = 0x40, SixFirst = 0x60, SixSecond = 0x80, Small = 0xA0, Positive = 0xC0, Negative = 0xC8, Raw = 0xD1, Long = 0xD2, Hex = 0xE0;
+    private const byte Digits = 0x40, SixFirst = 0x60, SixSecond = 0x80, Small = 0xA0, Positive = 0xC0, Negative = 0xC8, Raw = 0xD1;
+    private const byte Long = 0xD2, Hex = 0xE0;
     private const int RawMax = 0x40, ShortMax = 0x20, SmallMax = 0x20, PackedMax = 255, SixMin = 4;
     private const string DigitLetters = "0123456789.-:+ T", HexLetters = "0123456789abcdef";
     private const string FirstLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";

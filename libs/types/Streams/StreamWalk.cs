@@ -110,7 +110,11 @@ public unsafe struct StreamWalk
             {
                 _kept--;
                 int slot = _kept % KeptPlaces.Max;
-                _entry = new StreamEntry { Id = new StreamId(_places->Before[slot * 2], _places->Before[(slot * 2) + 1]), Next = Page.At + _places->Places[slot] };
+                _entry = new StreamEntry
+                {
+                    Id = new StreamId(_places->Before[slot * 2], _places->Before[(slot * 2) + 1]),
+                    Next = Page.At + _places->Places[slot],
+                };
                 Page.Step(ref _entry);
                 if (_entry.Id < _from)
                 {

@@ -20,7 +20,15 @@ internal static class CommandCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since) =>
-        new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since, Complexity = "O(N)", Categories = "connection" };
+        new(name, arity, CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+            Complexity = "O(N)",
+            Categories = "connection",
+        };
 
     /// <summary>COMMAND alone tells about all of them.</summary>
     private static Reply RunBare(ref Call call) => call.Count == 1 ? CommandDetails.All(ref call) : Containers.RefuseUnknown(ref call);

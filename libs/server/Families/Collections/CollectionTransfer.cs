@@ -124,7 +124,12 @@ internal static unsafe class CollectionTransfer
         }
         else if (kind == RecordKind.List)
         {
-            var push = new ListPush { Values = operands, Converted = converted, Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax } };
+            var push = new ListPush
+            {
+                Values = operands,
+                Converted = converted,
+                Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax },
+            };
             outcome = store.Edit(in target, ref push);
         }
 

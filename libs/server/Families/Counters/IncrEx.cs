@@ -110,7 +110,8 @@ internal ref struct CounterStep
             return Fault.Syntax;
         if (!ExtendedFloat.TryAdd(old, by, out ExtendedFloat sum))
             return Fault.IncrementNotFinite;
-        bool isLow = options.LowAt > 0 && ExtendedFloat.Compare(sum, low) < 0, isHigh = options.HighAt > 0 && ExtendedFloat.Compare(sum, high) > 0;
+        bool isLow = options.LowAt > 0 && ExtendedFloat.Compare(sum, low) < 0;
+        bool isHigh = options.HighAt > 0 && ExtendedFloat.Compare(sum, high) > 0;
         IsRefused = (isLow || isHigh) && !options.Saturates;
         ExtendedFloat next = IsRefused ? old : isLow ? low : isHigh ? high : sum;
         ExtendedFloat added = by;

@@ -31,7 +31,13 @@ internal static class InspectCommands
     }
 
     internal static CommandSpec Spec(string name, string syntax, string summary, string since, int arity = -2) =>
-        new(name, arity, CommandFlags.Admin | CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since };
+        new(name, arity, CommandFlags.Admin | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+        };
 
     internal static CommandSpec MemorySpec(string name, string summary, int arity = 2) =>
         new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Summary = summary, Since = "4.0.0" };

@@ -27,7 +27,14 @@ internal static class PubSubCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since) =>
-        new(name, arity, flags | CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale) { Group = "pubsub", Syntax = syntax, Summary = summary, Since = since, Complexity = "O(N)" };
+        new(name, arity, flags | CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "pubsub",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+            Complexity = "O(N)",
+        };
 
     internal static CommandSpec SubscriptionSpec(string name, int arity, string syntax, string summary, string since) =>
         Spec(name, arity, CommandFlags.NoScript | CommandFlags.WhileSubscribed, syntax, summary, since);

@@ -88,7 +88,8 @@ internal readonly unsafe struct Migrate : ICommand
         KeyRef name = call.KeyAt(at);
         var now = new MigratedKey(key.Name);
         call.Session.Lock([name]);
-        bool isThere = TryDump(ref call, at, now), same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
+        bool isThere = TryDump(ref call, at, now);
+        bool same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
         if (same)
         {
             var delete = default(DeleteKey);

@@ -20,7 +20,14 @@ internal static class SyncCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since) =>
-        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | flags) { Group = "server", Syntax = syntax, Summary = summary, Since = since, Categories = "dangerous" };
+        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | flags)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+            Categories = "dangerous",
+        };
 
     internal static Reply Run(ref Call call, bool tellsPlace)
     {

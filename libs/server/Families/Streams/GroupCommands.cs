@@ -113,7 +113,10 @@ internal readonly struct XAck : ICommand
             return call.Int(0);
         if (!StreamCommands.AreIds(ref call, 3, call.Count - 3))
             return Reply.Failed;
-        var ack = new GroupAck { Entries = new GroupIds { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + 3, call.Count - 3) } };
+        var ack = new GroupAck
+        {
+            Entries = new GroupIds { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + 3, call.Count - 3) },
+        };
         CollectionCalls.Edit(ref call, ref ack);
         return ack.WrongKind ? call.Fail(Fault.WrongType) : call.Int(ack.Acknowledged);
     }

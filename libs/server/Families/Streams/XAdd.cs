@@ -130,7 +130,12 @@ internal readonly struct XCfgSet : ICommand
 
         if (seconds + names == 0)
             return call.Fail(Fault.Syntax);
-        var set = new StreamProduce { Action = ProduceAction.SetLimits, Limits = ProducerLimits.Of(call.Server.Settings.Encoding), Wanted = new ProducerLimits(seconds, names) };
+        var set = new StreamProduce
+        {
+            Action = ProduceAction.SetLimits,
+            Limits = ProducerLimits.Of(call.Server.Settings.Encoding),
+            Wanted = new ProducerLimits(seconds, names),
+        };
         Outcome outcome = CollectionCalls.Edit(ref call, ref set);
         if (set.Entry.Missing || set.Entry.WrongKind)
             return call.Fail(set.Entry.Missing ? Fault.NoSuchKey : Fault.WrongType);

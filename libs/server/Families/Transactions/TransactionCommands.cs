@@ -19,7 +19,12 @@ internal static class TransactionCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string summary, string since) =>
-        new(name, arity, flags | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale) { Group = "transactions", Summary = summary, Since = since };
+        new(name, arity, flags | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "transactions",
+            Summary = summary,
+            Since = since,
+        };
 }
 
 internal readonly struct Multi : ICommand

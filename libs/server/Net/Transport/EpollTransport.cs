@@ -89,7 +89,10 @@ internal sealed unsafe class EpollTransport : ITransport
     {
         Control(Libc.EPOLL_CTL_DEL, connection.Descriptor, 0, 0);
         // The framework takes a descriptor it did not make for a blocking one; told so explicitly, it looks.
-        return new System.Net.Sockets.Socket(new System.Net.Sockets.SafeSocketHandle(connection.Descriptor, ownsHandle: true)) { Blocking = false };
+        return new System.Net.Sockets.Socket(new System.Net.Sockets.SafeSocketHandle(connection.Descriptor, ownsHandle: true))
+        {
+            Blocking = false,
+        };
     }
 
     public Garnet.Media.ReaderWake ReaderWake => new(_wakeup, null);

@@ -76,12 +76,14 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         if (!disk.List().Contains(Format.Manifest.ReplacingFileName))
             return;
-        HeaderState state = Format.Manifest.TryDecode(WholeFile.Read(disk, Format.Manifest.ReplacingFileName, Format.Manifest.BytesMax), out Manifest? next);
+        HeaderState state = Format.Manifest.TryDecode(WholeFile.Read(disk, Format.Manifest.ReplacingFileName, Format.Manifest.BytesMax),
+            out Manifest? next);
         if (state != HeaderState.Whole)
             return;
         string unfinished = next!.Snapshot!.File + SnapshotFileName.UnfinishedSuffix;
         string there = disk.List().Contains(unfinished) ? unfinished : next.Snapshot.File;
-        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there) ?? SnapshotChoice.DamageOf(next.Snapshot, snapshots.Check(disk, there, progress));
+        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there)
+            ?? SnapshotChoice.DamageOf(next.Snapshot, snapshots.Check(disk, there, progress));
         IsReplaced = fault is null;
         if (fault is null)
             (Manifest, ManifestState, LastBatch) = (next, HeaderState.Whole, next.Snapshot.Batch);

@@ -19,7 +19,8 @@ internal sealed unsafe class StagingFile : IDisposable
     /// <summary>What the first end is a multiple of, and the length of NAME.</summary>
     private const int BlockBytes = 4096;
 
-    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, NumberWord = 9, LengthWord = 10, MapShared = 1, MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
+    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, NumberWord = 9, LengthWord = 10, MapShared = 1;
+    private const int MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
     private const ulong Magic = 0x31_4C_41_54_47_41_4E_47; // "GNAGTAL1"
     private static readonly byte[]? BootId = ReadBootId();
     private byte* _map;

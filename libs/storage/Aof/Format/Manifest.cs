@@ -122,7 +122,8 @@ public sealed record Manifest
         : string.Join(' ', terms.Select(static term => string.Create(CultureInfo.InvariantCulture, $"{term.Term}:{term.First}:{term.Before}:{term.Owner}")));
 
     private static string Of(IReadOnlyList<NamedLog> logs) => logs.Count == 0 ? "none"
-        : string.Join(' ', logs.Select(static log => string.Create(CultureInfo.InvariantCulture, $"{log.FirstBatch}:{log.HeaderCrc:x8}:{log.Bytes}")));
+        : string.Join(' ',
+            logs.Select(static log => string.Create(CultureInfo.InvariantCulture, $"{log.FirstBatch}:{log.HeaderCrc:x8}:{log.Bytes}")));
 
     private static string Value(string line, string name) => line.StartsWith(name, StringComparison.Ordinal) ? line[name.Length..] : "";
 

@@ -20,7 +20,8 @@ namespace Garnet.Aof.Writing;
 /// </summary>
 internal sealed unsafe class SegmentWriter : IDisposable
 {
-    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20, BeginSyncBytes = 512 << 10, ZeroAheadBytes = 1 << 20;
+    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20;
+    private const int BeginSyncBytes = 512 << 10, ZeroAheadBytes = 1 << 20;
 
     private readonly IDisk _disk;
     private readonly SegmentList _segments;

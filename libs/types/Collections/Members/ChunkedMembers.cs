@@ -58,7 +58,8 @@ public static unsafe class ChunkedMembers
         *empty = (byte)RootFlags.Chunked;
         edit.Close();
         edit.TakeOwner();
-        uint chunks = (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1)), level = 1u << BitOperations.Log2(chunks), done = 0;
+        uint chunks = (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1));
+        uint level = 1u << BitOperations.Log2(chunks), done = 0;
         for (bool hasRoom = true; hasRoom && done < chunks; done += hasRoom ? 1u : 0)
         {
             // collections.L1: of those that are split, a share is half. An eighth less, as pages have an eighth free: what gets more than the mean grows once.
@@ -357,7 +358,8 @@ public static unsafe class ChunkedMembers
             movedBytes += entry.Bytes;
         }
 
-        int capacity = Page.CapacityFor(moved, movedBytes), keptCapacity = Page.CapacityFor(page.Count - moved, page.LiveBytes - movedBytes);
+        int capacity = Page.CapacityFor(moved, movedBytes);
+        int keptCapacity = Page.CapacityFor(page.Count - moved, page.LiveBytes - movedBytes);
         byte* added = edit.WriteChunk(chunks, capacity);
         byte* kept = added == null ? null : edit.BeginReplace(number, keptCapacity, out _);
         if (kept == null)

@@ -88,7 +88,18 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
     {
         fixed (KeyRef* others = _keys)
         {
-            var sifting = new Sifting { Store = store, Keys = others, KeyCount = _keys.Length, Own = own, Keeps = operation == SetOperation.Intersection, Rule = Scores ?? default, IsScored = Scores is not null, Left = Limit, OnlyCounts = OnlyCounts };
+            var sifting = new Sifting
+            {
+                Store = store,
+                Keys = others,
+                KeyCount = _keys.Length,
+                Own = own,
+                Keeps = operation == SetOperation.Intersection,
+                Rule = Scores ?? default,
+                IsScored = Scores is not null,
+                Left = Limit,
+                OnlyCounts = OnlyCounts,
+            };
             store.Examine(in _keys[own], ref sifting, quiet: true);
             _found = sifting.Found;
             Count = sifting.Count;
@@ -186,7 +197,15 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                 {
                     if (key != Own)
                     {
-                        var sieve = new Sieve { Some = candidates, Key = key, IsFirst = key == 0, Keeps = Keeps, IsScored = IsScored && Keeps, Rule = Rule };
+                        var sieve = new Sieve
+                        {
+                            Some = candidates,
+                            Key = key,
+                            IsFirst = key == 0,
+                            Keeps = Keeps,
+                            IsScored = IsScored && Keeps,
+                            Rule = Rule,
+                        };
                         Store.Examine(in Keys[key], ref sieve, quiet: true);
                     }
                     else if (IsScored)

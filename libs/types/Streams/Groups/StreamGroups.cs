@@ -154,7 +154,8 @@ public static unsafe class StreamGroups
     public static bool TryRelease(ref RecordEdit edit, int group, StreamId id, long deliveries)
     {
         bool isFirst = !ByTime.TryLastBefore(ref edit, new DueKey(group, 0, StreamId.Min), out DueKey last) || last.Group != group;
-        return TryPut(ref edit, group, id, new PendingState { When = isFirst ? long.MinValue : last.When + 1, Deliveries = deliveries, Consumer = PendingState.Nobody });
+        return TryPut(ref edit, group, id,
+            new PendingState { When = isFirst ? long.MinValue : last.When + 1, Deliveries = deliveries, Consumer = PendingState.Nobody });
     }
 
     /// <summary>How many entries of a group were released.</summary>
