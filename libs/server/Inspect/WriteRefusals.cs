@@ -36,6 +36,7 @@ internal sealed class WriteRefusals : IDisposable
     // By cause: looks that are left until it counts as over; 0 = nothing is refused for it.
     private readonly int[] _left = new int[Causes.Length];
     private Timer? _timer;
+    private bool _isClosed; // a look that the timer has begun may come to it after its end, when the store is gone
 
     internal WriteRefusals(ServerCore server, DataKeeper? keeper, RoleAccess access)
     {
@@ -63,7 +64,7 @@ internal sealed class WriteRefusals : IDisposable
             return;
         lock (_gate)
         {
-            if (_left[(int)cause] != 0)
+            if (_left[(int)cause] != 0 || _isClosed)
                 return;
             Volatile.Write(ref _left[(int)cause], GoodLooks);
             _timer ??= new Timer(static self => ((WriteRefusals)self!).Look(), this, LookMs, LookMs);
@@ -89,6 +90,8 @@ internal sealed class WriteRefusals : IDisposable
     {
         lock (_gate)
         {
+            if (_isClosed)
+                return;
             foreach (RefusalCause cause in Causes)
             {
                 ref int left = ref _left[(int)cause];
@@ -111,7 +114,10 @@ internal sealed class WriteRefusals : IDisposable
     public void Dispose()
     {
         lock (_gate)
+        {
+            _isClosed = true;
             _timer?.Dispose();
+        }
     }
 
     private bool Lasts(RefusalCause cause) => cause switch
