@@ -18,7 +18,8 @@ internal static class Banner
 
     public static void Write(ILogger log, RespServer server, ServerSettings settings, IEnumerable<string> notices)
     {
-        Say(log, LogLevel.Information, $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
+        Say(log, LogLevel.Information,
+            $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
         Say(log, LogLevel.Information, $"Listening on {string.Join(", ", server.Addresses)}");
         string origin = settings.Memory.MaxMemoryBytes > 0 ? "as set by maxmemory" : "75 % of what there is; maxmemory changes it";
         string pages = server.HugePages ? ", huge pages" : "";

@@ -19,7 +19,8 @@ internal static class ConfigFile
         if (TryRead(path, 1, lines, problems) is not { } failure)
             return lines;
         ExitKind kind = failure is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Configuration;
-        throw new GarnetException(kind, $"cannot read the configuration file '{path}'", failure.Message, "Check the path and who may read it");
+        throw new GarnetException(kind, $"cannot read the configuration file '{path}'", failure.Message,
+            "Check the path and who may read it");
     }
 
     /// <summary>The directives of a text already at hand, such as standard input; includes are followed.</summary>

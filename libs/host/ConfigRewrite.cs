@@ -52,7 +52,8 @@ internal sealed class ConfigRewrite(string path, SettingTable table, Func<IReadO
         bool exists = File.Exists(target);
         // Bytes as they are: comments may be in any encoding.
         string[] lines = exists ? File.ReadAllText(target, Encoding.Latin1).Split('\n') : [""];
-        List<Setting> changed = Differing(exists ? target : null, table.All.Where(static one => one.Source is SettingSource.ConfigSet or SettingSource.CommandLine));
+        List<Setting> changed = Differing(exists ? target : null,
+            table.All.Where(static one => one.Source is SettingSource.ConfigSet or SettingSource.CommandLine));
         IReadOnlyList<IReadOnlyList<string>>? wanted = users();
         bool keepsUsers = wanted is null || (exists && UsersOf(target).SequenceEqual(wanted.Select(Line)));
         if (changed.Count == 0 && exists && keepsUsers)

@@ -58,7 +58,8 @@ internal static class ConfigWords
         return quoted.Append('"').ToString();
     }
 
-    private static bool NeedsQuotes(char letter) => letter is '"' or '\'' or '\\' or '#' || char.IsWhiteSpace(letter) || char.IsControl(letter);
+    private static bool NeedsQuotes(char letter) =>
+        letter is '"' or '\'' or '\\' or '#' || char.IsWhiteSpace(letter) || char.IsControl(letter);
 
     private static bool ReadPlain(string line, ref int at, StringBuilder word)
     {

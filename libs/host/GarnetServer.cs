@@ -86,7 +86,8 @@ public sealed class GarnetServer : IAsyncDisposable
     private static void TakePort(NetworkSettings network, int port)
     {
         if (port is < 0 or > ushort.MaxValue)
-            throw new GarnetException(ExitKind.Configuration, $"port {port}", "ports are numbers from 0 to 65535", "Set GarnetServerOptions.Port to one of them; 0 takes any that is free");
+            throw new GarnetException(ExitKind.Configuration, $"port {port}", "ports are numbers from 0 to 65535",
+                "Set GarnetServerOptions.Port to one of them; 0 takes any that is free");
         network.AnyPort = port == 0;
         network.Port = port;
     }

@@ -22,7 +22,8 @@ internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedByte
     private Timer? _timer;
 
     /// <summary>Of this process.</summary>
-    internal IdleGarbage() : this(static () => GC.GetTotalMemory(false), static () => GC.GetGCMemoryInfo().TotalCommittedBytes, static () => GC.CollectionCount(2),
+    internal IdleGarbage() : this(static () => GC.GetTotalMemory(false), static () => GC.GetGCMemoryInfo().TotalCommittedBytes,
+        static () => GC.CollectionCount(2),
         static () => GC.Collect(2, GCCollectionMode.Aggressive, blocking: true, compacting: true))
     {
     }

@@ -17,7 +17,9 @@ internal sealed class LineLog : ILogger, ILostLines, IDisposable
     public LineLog(InspectSettings settings)
     {
         _settings = settings;
-        _lines = settings.LogFile.Length == 0 ? TerminalLines.OfStandardOutput() : new TerminalLines(OpenFile(settings.LogFile), isTerminal: false);
+        _lines = settings.LogFile.Length == 0
+            ? TerminalLines.OfStandardOutput()
+            : new TerminalLines(OpenFile(settings.LogFile), isTerminal: false);
     }
 
     public long LostLines => _lines.Lost;
@@ -57,7 +59,8 @@ internal sealed class LineLog : ILogger, ILostLines, IDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new GarnetException(ExitKind.Permission, $"cannot open the log file '{path}'", e.Message, "Set logfile to a file that can be written");
+            throw new GarnetException(ExitKind.Permission, $"cannot open the log file '{path}'", e.Message,
+                "Set logfile to a file that can be written");
         }
     }
 }

@@ -57,13 +57,15 @@ internal static class Reference
         text.WriteLine("Each setting can be given in a configuration file (`maxmemory 1gb`), in the environment (`GARNET_MAXMEMORY=1gb`;");
         text.WriteLine("dashes become underscores; `GARNET_REQUIREPASS_FILE` names a file that holds the value) and on the command line");
         text.WriteLine("(`--maxmemory 1gb`). The command line wins over the environment, the environment over the file, the file over the");
-        text.WriteLine("default. *Live* settings can be changed by `CONFIG SET` while the server runs; those that are *protected*, only where");
+        text.WriteLine(
+            "default. *Live* settings can be changed by `CONFIG SET` while the server runs; those that are *protected*, only where");
         text.WriteLine("`enable-protected-configs` allows it.");
         text.WriteLine();
         text.WriteLine("| Setting | Default | Allowed | Unit | Live | |");
         text.WriteLine("|---|---|---|---|---|---|");
         foreach (Setting setting in Sorted(table, static s => s.Declared is { Note: "", Only: null })) WriteInEffect(text, setting);
-        WritePart(text, table, "Kept without effect", "Accepted so that a redis.conf can be carried over; a changed value is noted at start.",
+        WritePart(text, table, "Kept without effect",
+            "Accepted so that a redis.conf can be carried over; a changed value is noted at start.",
             static s => s.Declared.Note.Length > 0, static s => s.Declared.Note);
         WritePart(text, table, "Refused", "Accepted with the default only.",
             static s => s.Declared.Only is not null, static s => s.Declared.Why);
@@ -87,7 +89,8 @@ internal static class Reference
         text.WriteLine();
         text.WriteLine("| Setting | Default | What it is | Here |");
         text.WriteLine("|---|---|---|---|");
-        foreach (Setting setting in Sorted(table, belongs)) text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {setting.Declared.Help} | {reason(setting)} |");
+        foreach (Setting setting in Sorted(table, belongs))
+            text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {setting.Declared.Help} | {reason(setting)} |");
     }
 
     private static List<Setting> Sorted(SettingTable table, Predicate<Setting> belongs)

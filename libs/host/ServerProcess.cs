@@ -48,7 +48,8 @@ public static class ServerProcess
     {
         if (!OperatingSystem.IsLinux() || OpenSsl.IsThere())
             return;
-        throw new GarnetException(ExitKind.Configuration, "the server cannot start", "OpenSSL is not there (libssl.so.3)", "Install it: apt-get install libssl3, or the like");
+        throw new GarnetException(ExitKind.Configuration, "the server cannot start", "OpenSSL is not there (libssl.so.3)",
+            "Install it: apt-get install libssl3, or the like");
     }
 
     private static int Say(string text)
@@ -75,11 +76,15 @@ public static class ServerProcess
                     trouble, grace.TotalSeconds);
                 return false;
             }
-            log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. {Kept}", grace.TotalSeconds,
-                server.HasLog ? "What was acknowledged is in the log, as appendfsync says" : server.DataDirectory is null ? "Nothing was to be kept: there is no data directory" : "No snapshot was to be taken");
+            log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. {Kept}",
+                grace.TotalSeconds,
+                server.HasLog ? "What was acknowledged is in the log, as appendfsync says"
+                    : server.DataDirectory is null ? "Nothing was to be kept: there is no data directory"
+                    : "No snapshot was to be taken");
             return false;
         }
-        log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for. The stop waits for it, as the last snapshot is still to be taken; a signal ends the process without it", grace.TotalSeconds);
+        log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for. The stop waits for it, "
+            + "as the last snapshot is still to be taken; a signal ends the process without it", grace.TotalSeconds);
         Task.WaitAny(server.Completion);
         return true;
     }

@@ -107,7 +107,8 @@ internal sealed class SettingSources(
             return;
         }
         table.SetAtStart(save.Name, SaveRules.OfRedis.Text, SettingSource.File, log!.Where);
-        Notices.Add($"appendonly is no and there are no save lines: snapshots are taken as redis takes them by default (save {SaveRules.OfRedis.Text})");
+        Notices.Add($"appendonly is no and there are no save lines: snapshots are taken "
+                + $"as redis takes them by default (save {SaveRules.OfRedis.Text})");
     }
 
     private void NoteTier()
@@ -190,8 +191,12 @@ internal sealed class SettingSources(
         if (refusal is null)
             return;
         string shown = setting.Declared.Secret ? "" : $" '{text}'"; // host.P2
-        bool saysIt = refusal.StartsWith("argument must be ", StringComparison.Ordinal) && refusal != SettingText.NotMemory; // as redis words it
-        string range = setting.Range.Length > 0 && setting.Declared.Only is null && !saysIt && !refusal.Contains(setting.Range, StringComparison.Ordinal) ? $" (allowed: {setting.Range})" : "";
+        // as redis words it
+        bool saysIt = refusal.StartsWith("argument must be ", StringComparison.Ordinal) && refusal != SettingText.NotMemory;
+        string range = setting.Range.Length > 0 && setting.Declared.Only is null && !saysIt
+            && !refusal.Contains(setting.Range, StringComparison.Ordinal)
+                ? $" (allowed: {setting.Range})"
+                : "";
         _problems.Add($"{where}: {name}{shown}: {refusal}{range}");
     }
 

@@ -65,7 +65,8 @@ internal unsafe struct LuaMemory
         if (block == null)
             oldBytes = 0; // it says what the block is for
         long grows = (long)bytes - (long)oldBytes;
-        if (grows > 0 && memory->Off == 0 && (memory->Used + grows > memory->Limit || bytes > LongBytes) && !TryTakeMuch(memory, bytes, grows))
+        if (grows > 0 && memory->Off == 0 && (memory->Used + grows > memory->Limit || bytes > LongBytes)
+            && !TryTakeMuch(memory, bytes, grows))
             return null;
         memory->Used += grows;
         if (bytes == 0)

@@ -82,7 +82,8 @@ public sealed unsafe class LuaState : IDisposable
         fixed (byte* at = source, name = isLibrary ? "@user_function"u8 : "@user_script"u8, mode = "t"u8)
         {
             int status = LuaApi.Load(_thread, at, (nuint)source.Length, name, mode);
-            error = status == LuaApi.Ok ? "" : TakeError().Replace("near <eof>", "near '<eof>'", StringComparison.Ordinal); // as 5.1 says it
+            // as 5.1 says it
+            error = status == LuaApi.Ok ? "" : TakeError().Replace("near <eof>", "near '<eof>'", StringComparison.Ordinal);
             if (status != LuaApi.Ok)
                 return 0;
         }

@@ -15,8 +15,9 @@ public static unsafe class Crc64
             for (; count >= 8; count -= 8, bytes += 8)
             {
                 ulong word = crc ^ *(ulong*)bytes;
-                crc = table[7 * 256 + (byte)word] ^ table[6 * 256 + (byte)(word >> 8)] ^ table[5 * 256 + (byte)(word >> 16)] ^ table[4 * 256 + (byte)(word >> 24)]
-                    ^ table[3 * 256 + (byte)(word >> 32)] ^ table[2 * 256 + (byte)(word >> 40)] ^ table[256 + (byte)(word >> 48)] ^ table[(byte)(word >> 56)];
+                crc = table[7 * 256 + (byte)word] ^ table[6 * 256 + (byte)(word >> 8)] ^ table[5 * 256 + (byte)(word >> 16)]
+                    ^ table[4 * 256 + (byte)(word >> 24)] ^ table[3 * 256 + (byte)(word >> 32)] ^ table[2 * 256 + (byte)(word >> 40)]
+                    ^ table[256 + (byte)(word >> 48)] ^ table[(byte)(word >> 56)];
             }
 
             for (; count > 0; count--)

@@ -41,7 +41,9 @@ public sealed unsafe class FunctionRecord : IDisposable
 
     /// <summary>The texts of the libraries under a key that is the record's, in whatever store.</summary>
     public static List<byte[]> Sources(StoreSession session, in KeyRef key) =>
-        ValueBytes.TryRead(session, key, out byte[] value) && value.Length >= MarkBytes ? FunctionDump.Read(value.AsSpan(MarkBytes)) ?? [] : [];
+        ValueBytes.TryRead(session, key, out byte[] value) && value.Length >= MarkBytes
+            ? FunctionDump.Read(value.AsSpan(MarkBytes)) ?? []
+            : [];
 
     /// <summary>Keeps the libraries; the new mark is returned.</summary>
     public Outcome Write(Store store, StoreSession session, IEnumerable<byte[]> sources, out Guid mark)

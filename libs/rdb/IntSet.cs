@@ -35,7 +35,9 @@ internal unsafe struct IntSet : IPacked
         if (_ended)
             return false;
         var member = new ReadOnlySpan<byte>(_at, _size);
-        long value = _size == 2 ? BinaryPrimitives.ReadInt16LittleEndian(member) : _size == 4 ? BinaryPrimitives.ReadInt32LittleEndian(member) : BinaryPrimitives.ReadInt64LittleEndian(member);
+        long value = _size == 2 ? BinaryPrimitives.ReadInt16LittleEndian(member)
+            : _size == 4 ? BinaryPrimitives.ReadInt32LittleEndian(member)
+            : BinaryPrimitives.ReadInt64LittleEndian(member);
         if (_began && value <= _before)
             return false;
         _began = true;

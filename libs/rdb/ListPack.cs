@@ -39,15 +39,20 @@ internal unsafe struct ListPack : IPacked
         switch (first)
         {
             case 0xF0:
-                return _entries.Has(5) && _entries.TryText(5, BinaryPrimitives.ReadUInt32LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
+                return _entries.Has(5) && _entries.TryText(5,
+                    BinaryPrimitives.ReadUInt32LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
             case 0xF1:
-                return _entries.Has(3) && _entries.TryInteger(3, BinaryPrimitives.ReadInt16LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 2)), out text);
+                return _entries.Has(3) && _entries.TryInteger(3,
+                    BinaryPrimitives.ReadInt16LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 2)), out text);
             case 0xF2:
-                return _entries.Has(4) && _entries.TryInteger(4, (_entries.At[1] | (_entries.At[2] << 8) | (_entries.At[3] << 16)) << 8 >> 8, out text);
+                return _entries.Has(4)
+                    && _entries.TryInteger(4, (_entries.At[1] | (_entries.At[2] << 8) | (_entries.At[3] << 16)) << 8 >> 8, out text);
             case 0xF3:
-                return _entries.Has(5) && _entries.TryInteger(5, BinaryPrimitives.ReadInt32LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
+                return _entries.Has(5) && _entries.TryInteger(5,
+                    BinaryPrimitives.ReadInt32LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
             case 0xF4:
-                return _entries.Has(9) && _entries.TryInteger(9, BinaryPrimitives.ReadInt64LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 8)), out text);
+                return _entries.Has(9) && _entries.TryInteger(9,
+                    BinaryPrimitives.ReadInt64LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 8)), out text);
             default:
                 return false;
         }

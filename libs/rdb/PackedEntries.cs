@@ -25,7 +25,8 @@ internal unsafe struct PackedEntries
     /// <summary>Begins; the number of entries stands at the end of the header.</summary>
     internal bool TryOpen(byte* blob, int bytes, int headerBytes)
     {
-        if (bytes < headerBytes + 1 || BinaryPrimitives.ReadUInt32LittleEndian(new ReadOnlySpan<byte>(blob, 4)) != (uint)bytes || blob[bytes - 1] != EndMark)
+        if (bytes < headerBytes + 1 || BinaryPrimitives.ReadUInt32LittleEndian(new ReadOnlySpan<byte>(blob, 4)) != (uint)bytes
+            || blob[bytes - 1] != EndMark)
             return false;
         _count = BinaryPrimitives.ReadUInt16LittleEndian(new ReadOnlySpan<byte>(blob + headerBytes - CountBytes, CountBytes));
         At = blob + headerBytes;

@@ -114,7 +114,9 @@ public unsafe struct RdbCursor(byte* at, byte* end)
                 int size = first == 0x80 ? 4 : first == 0x81 ? 8 : 0;
                 if (size == 0 || !TryBytes(size, out byte* bytes))
                     return false;
-                length = size == 4 ? BinaryPrimitives.ReadUInt32BigEndian(new ReadOnlySpan<byte>(bytes, 4)) : BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(bytes, 8));
+                length = size == 4
+                    ? BinaryPrimitives.ReadUInt32BigEndian(new ReadOnlySpan<byte>(bytes, 4))
+                    : BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(bytes, 8));
                 return true;
         }
     }

@@ -39,7 +39,8 @@ public static unsafe class RdbDecoder
         RdbType.List or RdbType.ListZipList or RdbType.QuickList or RdbType.QuickList2 => RecordKind.List,
         RdbType.Set or RdbType.IntegerSet or RdbType.SetListPack => RecordKind.Set,
         RdbType.SortedSetText or RdbType.SortedSet or RdbType.SortedSetZipList or RdbType.SortedSetListPack => RecordKind.SortedSet,
-        RdbType.Hash or RdbType.ZipMap or RdbType.HashZipList or RdbType.HashListPack or RdbType.HashTimes or RdbType.HashTimesListPack => RecordKind.Hash,
+        RdbType.Hash or RdbType.ZipMap or RdbType.HashZipList or RdbType.HashListPack or RdbType.HashTimes or RdbType.HashTimesListPack =>
+            RecordKind.Hash,
         RdbType.Stream or RdbType.Stream2 or RdbType.Stream3 => RecordKind.Stream,
         _ => RecordKind.None,
     };

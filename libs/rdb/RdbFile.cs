@@ -32,15 +32,19 @@ public sealed unsafe class RdbFile : IDisposable
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             _map?.Dispose();
-            throw new GarnetException(ExitKind.Data, $"cannot import {path}", e.Message, "Make the file readable, or move it away to start empty");
+            throw new GarnetException(ExitKind.Data, $"cannot import {path}", e.Message,
+                "Make the file readable, or move it away to start empty");
         }
 
         _view.SafeMemoryMappedViewHandle.AcquirePointer(ref _start);
         var header = new ReadOnlySpan<byte>(_start, HeaderBytes);
-        if (!header.StartsWith("REDIS"u8) || !int.TryParse(Encoding.ASCII.GetString(header[5..]), NumberStyles.None, CultureInfo.InvariantCulture, out _version))
+        if (!header.StartsWith("REDIS"u8)
+            || !int.TryParse(Encoding.ASCII.GetString(header[5..]), NumberStyles.None, CultureInfo.InvariantCulture, out _version))
             throw Damage(0, "it does not begin as an RDB file does");
         if (_version is < 1 or > RdbPayload.VersionMax)
-            throw new GarnetException(ExitKind.Data, $"cannot import {path}", $"it has version {_version} of the format, and versions 1 to {RdbPayload.VersionMax} are understood", "Let the server that wrote it hand the data over with MIGRATE or DUMP, or move the file away");
+            throw new GarnetException(ExitKind.Data, $"cannot import {path}",
+                $"it has version {_version} of the format, and versions 1 to {RdbPayload.VersionMax} are understood",
+                "Let the server that wrote it hand the data over with MIGRATE or DUMP, or move the file away");
     }
 
     /// <summary>Where the file is.</summary>
@@ -57,7 +61,8 @@ public sealed unsafe class RdbFile : IDisposable
 
     /// <summary>What is thrown where the file is damaged.</summary>
     public GarnetException Damage(long offset, string what) =>
-        new(ExitKind.Data, $"cannot import {Path}", $"{what} (at byte {offset})", "Nothing has been taken from it. Look at it with redis-check-rdb; move it away to start without it");
+        new(ExitKind.Data, $"cannot import {Path}", $"{what} (at byte {offset})",
+            "Nothing has been taken from it. Look at it with redis-check-rdb; move it away to start without it");
 
     /// <summary>Checks the checksum over the whole file; <paramref name="report"/> is told how far it is.</summary>
     public void Check(Action<long> report)

@@ -171,7 +171,8 @@ public sealed unsafe class RdbImport : IDisposable
     private void Fits(Outcome outcome)
     {
         if (outcome == Outcome.OutOfMemory)
-            throw new GarnetException(ExitKind.Configuration, $"cannot import {_file.Path}", $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory");
+            throw new GarnetException(ExitKind.Configuration, $"cannot import {_file.Path}",
+                $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory");
     }
 
     private void Select(byte* start, ulong database)

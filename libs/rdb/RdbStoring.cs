@@ -24,12 +24,20 @@ public static unsafe class RdbStoring
     {
         if (value.Kind == RecordKind.String)
         {
-            var put = new PutRecord { Kind = RecordKind.String, Value = value.String.Bytes, Length = value.String.Length, ExpireAtMs = expireAtMs };
+            var put = new PutRecord
+            {
+                Kind = RecordKind.String,
+                Value = value.String.Bytes,
+                Length = value.String.Length,
+                ExpireAtMs = expireAtMs,
+            };
             return store.Modify(in key, ref put);
         }
 
         using var replacing = new Replacing(store, key);
-        (long changes, long bytes) = value.Stream is { } counted ? StreamStoring.LogOf(counted) : (value.FieldTimes?.Count ?? (value.Bytes / RdbValue.SliceBytes), value.Bytes);
+        (long changes, long bytes) = value.Stream is { } counted
+            ? StreamStoring.LogOf(counted)
+            : (value.FieldTimes?.Count ?? (value.Bytes / RdbValue.SliceBytes), value.Bytes);
         if (!replacing.TryBegin(bytes, changes + RootChanges, bytes))
             return Outcome.OutOfMemory;
         Outcome outcome = value.Stream is { } stream ? StreamStoring.Put(store, in key, stream, encoding)
@@ -85,7 +93,8 @@ public static unsafe class RdbStoring
             pair[0] = new Arg { Bytes = reader.Bytes, Length = reader.Length };
             reader.Next();
             pair[1] = new Arg { Bytes = reader.Bytes, Length = reader.Length };
-            var put = new HashPut { Pairs = new Operands(pair, 2), ExpireAtMs = times[field], Limits = CollectionLimits.OfHashes(encoding) };
+            var put =
+                new HashPut { Pairs = new Operands(pair, 2), ExpireAtMs = times[field], Limits = CollectionLimits.OfHashes(encoding) };
             Outcome outcome = store.Edit(in key, ref put);
             if (outcome != Outcome.Done)
                 return outcome;

@@ -52,19 +52,24 @@ internal unsafe struct ZipList : IPacked
             case 1:
                 return _entries.Has(2) && _entries.TryText(2, ((first & 0x3F) << 8) | _entries.At[1], out text);
             case 2:
-                return _entries.Has(5) && _entries.TryText(5, BinaryPrimitives.ReadUInt32BigEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
+                return _entries.Has(5)
+                    && _entries.TryText(5, BinaryPrimitives.ReadUInt32BigEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
         }
 
         switch (first)
         {
             case 0xC0:
-                return _entries.Has(3) && _entries.TryInteger(3, BinaryPrimitives.ReadInt16LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 2)), out text);
+                return _entries.Has(3) && _entries.TryInteger(3,
+                    BinaryPrimitives.ReadInt16LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 2)), out text);
             case 0xD0:
-                return _entries.Has(5) && _entries.TryInteger(5, BinaryPrimitives.ReadInt32LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
+                return _entries.Has(5) && _entries.TryInteger(5,
+                    BinaryPrimitives.ReadInt32LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 4)), out text);
             case 0xE0:
-                return _entries.Has(9) && _entries.TryInteger(9, BinaryPrimitives.ReadInt64LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 8)), out text);
+                return _entries.Has(9) && _entries.TryInteger(9,
+                    BinaryPrimitives.ReadInt64LittleEndian(new ReadOnlySpan<byte>(_entries.At + 1, 8)), out text);
             case 0xF0:
-                return _entries.Has(4) && _entries.TryInteger(4, (_entries.At[1] | (_entries.At[2] << 8) | (_entries.At[3] << 16)) << 8 >> 8, out text);
+                return _entries.Has(4)
+                    && _entries.TryInteger(4, (_entries.At[1] | (_entries.At[2] << 8) | (_entries.At[3] << 16)) << 8 >> 8, out text);
             case 0xFE:
                 return _entries.Has(2) && _entries.TryInteger(2, (sbyte)_entries.At[1], out text);
             case >= 0xF1 and <= 0xFD:

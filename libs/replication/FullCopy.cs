@@ -153,7 +153,8 @@ public sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feed
         if (isWhole)
             _footer = _outlet.Footer();
         else
-            failure = "the replica took the snapshot too slowly: what writers changed meanwhile exceeded client-output-buffer-limit for replicas";
+            failure =
+                "the replica took the snapshot too slowly: what writers changed meanwhile exceeded client-output-buffer-limit for replicas";
         return isWhole;
     }
 }

@@ -17,6 +17,7 @@ public sealed record Peer(string Host, int Port)
             return null;
         if (words is [var host, var port] && ushort.TryParse(port, NumberStyles.None, CultureInfo.InvariantCulture, out ushort number))
             return new Peer(host, number);
-        throw new GarnetException(ExitKind.Configuration, $"replicaof {string.Join(' ', words)}", "it must be a host and a port", "Write: replicaof 127.0.0.1 6379");
+        throw new GarnetException(ExitKind.Configuration, $"replicaof {string.Join(' ', words)}", "it must be a host and a port",
+            "Write: replicaof 127.0.0.1 6379");
     }
 }

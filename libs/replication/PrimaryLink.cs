@@ -67,7 +67,8 @@ public sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, Act
             return "the primary sent a plan that is none";
         if (plan.Layout > ValueLayout.Current)
         {
-            return $"the primary is of a newer version: its values lie as {plan.Layout}, and this server knows {ValueLayout.Current} at most. "
+            return $"the primary is of a newer version: its values lie as {plan.Layout}, "
+                + $"and this server knows {ValueLayout.Current} at most. "
                 + "Bring this server to that version first";
         }
 

@@ -127,7 +127,8 @@ public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) 
             Volatile.Write(ref _ackedUs, clock.MonotonicUs);
             if (kind == FrameKind.Bye)
                 End("the replica left: " + Encoding.UTF8.GetString(body));
-            else if (kind == FrameKind.SnapshotAck && !(body.Length == sizeof(ulong) && (_copy?.Acknowledge(BinaryPrimitives.ReadUInt64LittleEndian(body)) ?? true)))
+            else if (kind == FrameKind.SnapshotAck
+                && !(body.Length == sizeof(ulong) && (_copy?.Acknowledge(BinaryPrimitives.ReadUInt64LittleEndian(body)) ?? true)))
                 End("the replica acknowledged what cannot be");
             else if (kind == FrameKind.Ack && !TryAck(body))
                 End("the replica acknowledged what cannot be");
@@ -195,7 +196,8 @@ public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) 
 
         if (owner.IsToCome(hello.Position))
         {
-            End($"this server is a replica itself, at {owner.Backlog.End}, and has not got yet what is at {hello.Position}"); // replication.P4
+            // replication.P4
+            End($"this server is a replica itself, at {owner.Backlog.End}, and has not got yet what is at {hello.Position}");
             return true;
         }
 
@@ -270,7 +272,8 @@ public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) 
         if (Interlocked.Exchange(ref _digest, null) is { } digest)
             _to.Add(FrameKind.Digest, digest.Encode());
         if (_feed!.IsLost)
-            End($"the replica is too slow: batch {_feed.Next} is not kept any more (repl-backlog-size, client-output-buffer-limit)"); // replication.P2
+            // replication.P2
+            End($"the replica is too slow: batch {_feed.Next} is not kept any more (repl-backlog-size, client-output-buffer-limit)");
         return any;
     }
 

@@ -28,7 +28,10 @@ using Tsavorite;
 
 namespace Garnet.Server;
 
-/// <summary>The families of commands: one line each, nothing else.</summary>
+/// <summary>
+/// The families of commands, a line each and nothing else: what they register in the table of commands, by which operations a log is replayed,
+/// and what each reactor has of them.
+/// </summary>
 internal static class CommandFamilies
 {
     internal static void Register(CommandTable table)
@@ -76,6 +79,9 @@ internal static class CommandFamilies
         DebugCommands.Register(table);
         table.Add<Info>();
     }
+
+    /// <summary>Those that have a state on each reactor.</summary>
+    internal static IWorkerFamilies OnWorkers { get; } = new WorkerFamilies();
 
     /// <summary>The operations of all families, for whoever replays a log.</summary>
     internal static ReplayTable Replay()

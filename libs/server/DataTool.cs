@@ -48,7 +48,8 @@ public static class DataTool
         if (!Directory.Exists(directory))
             throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", why, NameIt);
         if (!IsOne(directory)) // before its lock would be put there
-            throw new GarnetException(ExitKind.Data, $"{directory} is no data directory", "there is no manifest, no log and no snapshot in it", NameIt);
+            throw new GarnetException(ExitKind.Data, $"{directory} is no data directory",
+                "there is no manifest, no log and no snapshot in it", NameIt);
         using IDisposable held = DataDirectory.Hold(directory);
         var progress = new JobProgress("reading", SystemClock.Instance);
         using var speaker = new Timer(_ => speak(progress.Format()), null, SpeakMs, SpeakMs);
@@ -62,7 +63,8 @@ public static class DataTool
         }
         catch (DiskException e)
         {
-            throw new GarnetException(ExitKind.Data, $"the data directory {directory} cannot be read", e.Message, "Look at the disk and at the rights of the files");
+            throw new GarnetException(ExitKind.Data, $"the data directory {directory} cannot be read", e.Message,
+                "Look at the disk and at the rights of the files");
         }
     }
 }

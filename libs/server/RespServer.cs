@@ -1,6 +1,7 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Server.Admission;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -8,7 +9,6 @@ using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
-using Garnet.Server.Families.Tiering;
 using Garnet.Server.Telemetry;
 using Garnet.Server.Tiering;
 using Garnet.Server.Tls;
@@ -212,7 +212,7 @@ public sealed class RespServer : IDisposable
         _listening = new Listening(Context);
         var reactors = new Reactor[count];
         for (int i = 0; i < count; i++)
-            reactors[i] = new Reactor(Context, i, _listening.NewTransport());
+            reactors[i] = new Reactor(Context, i, _listening.NewTransport(), CommandFamilies.OnWorkers);
         try
         {
             _listening.Open();

@@ -13,6 +13,8 @@ public sealed partial class ArrowTests
 {
     private const string Server = "libs/server", RootRoom = "root", Map = "ARCHITECTURE.md", Heading = "### Inside the server";
 
+    private static readonly Lazy<(string File, string From, string To, string Symbol)[]> Found = new(FindArrows); // seconds of work
+
     [Test]
     public void The_map_lists_every_room_of_the_server_once() =>
         Assert.That(Listed(), Is.EquivalentTo(Files().Select(static file => RoomOf(file.Path)).Distinct()), $"{Map}, '{Heading}', and the folders of {Server}");
@@ -26,6 +28,12 @@ public sealed partial class ArrowTests
             .GroupBy(static arrow => $"{arrow.From} to {arrow.To}")
             .Select(static found => new Finding(found.Key, Words(found.Select(static arrow => $"{Path.GetFileName(arrow.File)} uses {arrow.Symbol}")), found.DistinctBy(static arrow => arrow.File).Count())));
     }
+
+    /// <summary>Whoever serves connections knows commands by their table only: a new family, or one that goes, touches none of it.</summary>
+    [Test]
+    public void Net_knows_no_family_of_commands() => AllowList.Judge("net-families", Arrows()
+        .Where(static arrow => arrow is { From: "Net", To: "Families" })
+        .Select(static arrow => new Finding(arrow.File, $"uses {arrow.Symbol}")));
 
     private static string Words(IEnumerable<string> all) => $"{string.Join(", ", all.Take(8))}: the map has the room that is used above the one that uses it";
 
@@ -43,8 +51,10 @@ public sealed partial class ArrowTests
             .SelectMany(static line => Link().Matches(line.Split('|')[1])).Select(static match => match.Groups[1].Success ? match.Groups[1].Value : RootRoom)];
     }
 
+    private static (string File, string From, string To, string Symbol)[] Arrows() => Found.Value;
+
     // One for each file and room that it uses, with something of it.
-    private static IEnumerable<(string File, string From, string To, string Symbol)> Arrows()
+    private static (string File, string From, string To, string Symbol)[] FindArrows()
     {
         var paths = Files().ToDictionary(static file => file.Unit.SyntaxTree, static file => file.Path);
         // What no file of the server declares need not be looked up: most of the time is saved so.

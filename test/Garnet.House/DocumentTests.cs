@@ -8,6 +8,8 @@ namespace Garnet.House;
 /// <summary>Documents point at things that exist; rooms say what they are.</summary>
 public sealed partial class DocumentTests
 {
+    private const int HeaderCharsMin = 80; // a sentence between its tags
+
     [Test]
     public void Links_resolve() => AllowList.Judge("links", Documents().SelectMany(static document =>
         Link().Matches(House.Text(document)).Select(match => (document, Target: match.Groups[1].Value.Split('#')[0])))
@@ -29,6 +31,33 @@ public sealed partial class DocumentTests
         .GroupBy(static file => Path.GetDirectoryName(file.Path)!)
         .Where(static room => !room.Any(HasHeader))
         .Select(static room => new Finding(room.Key, "has no file whose type says in a summary what the room is for")));
+
+    /// <summary>What the map says to begin with is there, and says what it is for: a reader gets no further than that without a header.</summary>
+    [Test]
+    public void The_files_that_the_map_begins_a_room_with_have_headers() => AllowList.Judge("room-begins", Beginnings()
+        .Select(static begin => (begin.Folders, begin.File, Found: Array.Find(begin.Places, House.Has)))
+        .Where(static begin => begin.Found is null || HeaderOf(begin.Found).Length < HeaderCharsMin)
+        .Select(static begin => new Finding($"{begin.Folders[0]}: {begin.File}", begin.Found is null ? "the map begins with it, and it is not there" : "does not say what the room is for")));
+
+    // Files in the last column of a table with such a column, and where they may lie: in a folder that the row links, in one below it, in the one that it lies in, or named from the server's.
+    private static IEnumerable<(string[] Folders, string File, string[] Places)> Beginnings()
+    {
+        bool begins = false;
+        foreach (string line in House.Text("ARCHITECTURE.md").Split('\n'))
+        {
+            string[] cells = line.Split('|');
+            begins = cells.Length > 2 && (begins || cells[^2].Contains("Start reading at", StringComparison.Ordinal));
+            string[] folders = begins ? [.. Link().Matches(cells[1]).Select(static match => match.Groups[1].Value)] : [];
+            if (folders.Length == 0)
+                continue;
+            string[] linked = [.. Link().Matches(line).Select(static match => match.Groups[1].Value), .. folders.Select(static folder => Path.GetDirectoryName(folder)!), "libs/server"];
+            foreach (Match match in FileName().Matches(cells[^2]))
+                yield return (folders, match.Groups[1].Value, [.. linked.Select(folder => $"{folder}/{match.Groups[1].Value}")]);
+        }
+    }
+
+    private static string HeaderOf(string path) => string.Concat(House.Product.First(file => file.Path == path).All<BaseTypeDeclarationSyntax>()
+        .Select(static type => string.Concat(type.GetLeadingTrivia().Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia)))).Take(1));
 
     /// <summary>A rule has a number of its own in the whole house: the room's name, a letter, a number, as in store.U1.</summary>
     [Test]
@@ -59,6 +88,22 @@ public sealed partial class DocumentTests
             .Where(cited => !homes[ListOf(cited.Rule)].Any(type => Regex.IsMatch(House.Text(cited.Path), $@"\b{type}\b")))
             .Select(static cited => new Finding($"{cited.Path}:{cited.Rule}", "is neither of the rules that the file lists nor of a type that it speaks of")));
     }
+
+    /// <summary>The native library's rules stand in its headers, each letter in one of them, whose name may stand in front (provider.P1).</summary>
+    [Test]
+    public void Rules_of_the_native_library_stand_in_its_headers()
+    {
+        var homes = House.Files("libs/native", ".h").SelectMany(static path => NativeItem().Matches(House.Text(path)).Select(match => (Rule: match.Groups[1].Value, Path: path)))
+            .ToLookup(static item => item.Rule, static item => Path.GetFileNameWithoutExtension(item.Path));
+        AllowList.Judge("native-rules", homes.Where(static home => home.Count() > 1).Select(static home => new Finding(home.Key, $"is listed in {string.Join(" and ", home)}"))
+            .Concat(House.Files("libs/native", ".h").Concat(House.Files("libs/native", ".cpp")).SelectMany(path => NativeComment().Matches(House.Text(path))
+                .SelectMany(static comment => NativeNumber().Matches(comment.Value)).Where(cited => !IsAtHome(homes, cited))
+                .Select(cited => new Finding($"{path}:{cited.Value}", "stands in no header's list")))
+                .DistinctBy(static finding => finding.Subject)));
+    }
+
+    private static bool IsAtHome(ILookup<string, string> homes, Match cited) =>
+        homes[cited.Groups[2].Value].Any(home => !cited.Groups[1].Success || cited.Groups[1].Value == home);
 
     private static string ListOf(string rule) => rule.TrimEnd("0123456789".ToCharArray());
 
@@ -97,6 +142,9 @@ public sealed partial class DocumentTests
     [GeneratedRegex(@"\]\(([^)\s]+)\)")]
     private static partial Regex Link();
 
+    [GeneratedRegex(@"`([\w/]+\.cs)`")]
+    private static partial Regex FileName();
+
     /// <summary>A rule's number, with or without its room.</summary>
     [GeneratedRegex(@"(?<![\w.#/+-])([a-z]+\.)?[A-Z]{1,2}\d{1,2}(?!\w)")]
     private static partial Regex Number();
@@ -104,6 +152,15 @@ public sealed partial class DocumentTests
     /// <summary>A rule where it is said: at the beginning of a line or a sentence, a colon or a blank behind it.</summary>
     [GeneratedRegex(@"(?:^|[.(]\s|//|--)\s*(?:<summary>)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2})(?::| )", RegexOptions.Multiline)]
     private static partial Regex Definition();
+
+    [GeneratedRegex(@"^//\s+([A-Z]\d{1,2}) {2}", RegexOptions.Multiline)]
+    private static partial Regex NativeItem();
+
+    [GeneratedRegex("//.*")]
+    private static partial Regex NativeComment();
+
+    [GeneratedRegex(@"(?<![\w.])(?:([a-z_]+)\.)?([EPLDN]\d{1,2})(?!\w)")]
+    private static partial Regex NativeNumber();
 
     /// <summary>A rule in a list of them.</summary>
     [GeneratedRegex(@"^\s*(?:///|//|--)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2}) {2}", RegexOptions.Multiline)]

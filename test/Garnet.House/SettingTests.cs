@@ -30,16 +30,30 @@ public sealed class SettingTests
         return new Finding(setting.Name, refusal is null ? "" : $"refuses its default '{setting.Default}': {refusal}");
     }).Where(static finding => finding.Text.Length > 0));
 
+    /// <summary>The property itself, not one that has its name: what is only written to is not read.</summary>
     [Test]
     public void Every_setting_is_read_or_says_that_it_has_no_effect()
     {
-        ILookup<string, SyntaxNode> uses = House.Product.SelectMany(static file => file.All<IdentifierNameSyntax>())
-            .ToLookup(static name => name.Identifier.ValueText, static name => (SyntaxNode)name);
-        AllowList.Judge("settings-read", House.Product.SelectMany(static file => file.All<PropertyDeclarationSyntax>())
-            .Where(static property => property.AttributeLists.SelectMany(static list => list.Attributes).Any(static attribute =>
-                attribute.Name.ToString() == "Setting" && !attribute.ArgumentList!.Arguments.Any(static argument => argument.NameEquals?.Name.Identifier.ValueText is "Note" or "Only")))
-            .Where(property => !uses.Contains(property.Identifier.ValueText))
-            .Select(static property => new Finding(property.Identifier.ValueText, "is read by nobody, and has no Note that says so")));
+        ISymbol[] settings = [.. Library.SelectMany(static file => file.All<PropertyDeclarationSyntax>().Where(HasEffect).Select(property => ModelOf(file).GetDeclaredSymbol(property)!))];
+        HashSet<string> names = [.. settings.Select(static setting => setting.Name)];
+        var read = Library.AsParallel().SelectMany(file => file.All<IdentifierNameSyntax>()
+                .Where(name => names.Contains(name.Identifier.ValueText) && !IsWritten(name)).Select(name => ModelOf(file).GetSymbolInfo(name).Symbol))
+            .OfType<IPropertySymbol>().ToHashSet<ISymbol>(SymbolEqualityComparer.Default);
+        AllowList.Judge("settings-read", settings.Where(setting => !read.Contains(setting))
+            .Select(static setting => new Finding(setting.Name, "is read by nobody, and has no Note that says so")));
+    }
+
+    private static IEnumerable<SourceFile> Library => House.Sources.Where(static file => file.IsIn("libs"));
+
+    private static SemanticModel ModelOf(SourceFile file) => House.Libraries.GetSemanticModel(file.Unit.SyntaxTree);
+
+    private static bool HasEffect(PropertyDeclarationSyntax property) => property.AttributeLists.SelectMany(static list => list.Attributes).Any(static attribute =>
+        attribute.Name.ToString() == "Setting" && !attribute.ArgumentList!.Arguments.Any(static argument => argument.NameEquals?.Name.Identifier.ValueText is "Note" or "Only"));
+
+    private static bool IsWritten(IdentifierNameSyntax name)
+    {
+        ExpressionSyntax whole = name.Parent is MemberAccessExpressionSyntax access && access.Name == name ? access : name;
+        return whole.Parent is AssignmentExpressionSyntax assignment && assignment.Left == whole;
     }
 
     private static SettingTable Table()

@@ -1,3 +1,4 @@
+using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Garnet.House;
@@ -31,10 +32,19 @@ public sealed class TestRuleTests
 
     [Test]
     public void Every_wait_of_a_test_has_an_end() => AllowList.Judge("endless-waits", Tests.SelectMany(static file => file.All<InvocationExpressionSyntax>()
-            .Where(static call => call.Expression.ToString() == "SpinWait.SpinUntil" && call.ArgumentList.Arguments.Count == 1)
-            .Concat(file.All<WhileStatementSyntax>().Where(static loop => loop.Statement.ToString() == "Thread.Yield();").SelectMany(static loop => loop.Statement.DescendantNodes().OfType<InvocationExpressionSyntax>()))
-            .Select(call => new Finding(file.Path, $"line {file.LineOf(call)} waits for ever: Eventually.Holds does not")))
+            .Where(IsEndless).Cast<SyntaxNode>()
+            .Concat(file.All<WhileStatementSyntax>().Where(static loop => loop.Statement.ToString() == "Thread.Yield();"))
+            .Select(wait => new Finding(file.Path, $"line {file.LineOf(wait)} waits for ever: Eventually.Holds and Patience.Await do not")))
         .DistinctBy(static finding => finding.Subject));
+
+    // Without a limit, whatever it is that is waited for: an event, a thread, a task, a barrier.
+    private static bool IsEndless(InvocationExpressionSyntax call)
+    {
+        int arguments = call.ArgumentList.Arguments.Count;
+        if (call.Expression.ToString() == "SpinWait.SpinUntil")
+            return arguments == 1;
+        return arguments == 0 && call.Expression is MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Wait" or "Join" or "WaitOne" or "SignalAndWait" };
+    }
 
     private static IEnumerable<string> Names(MethodDeclarationSyntax method) =>
         method.DescendantNodes().OfType<SimpleNameSyntax>().Select(static name => name.Identifier.ValueText);

@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Common;
 using Garnet.Common.Faults;
 using Garnet.Server.Base;
@@ -22,7 +23,7 @@ internal sealed class BackgroundThreadTests
     public void A_failure_of_the_environment_is_told_with_the_thread_and_the_reason(Exception failure)
     {
         GarnetException? told = null;
-        BackgroundThread.Begin("some work", () => throw failure, e => told = e).Join();
+        BackgroundThread.Begin("some work", () => throw failure, e => told = e).Await();
         Assert.That(told!.Message, Does.Contain("some work").And.Contain(failure is OutOfMemoryException ? "no memory" : failure.Message.TrimEnd('.')));
     }
 
@@ -35,7 +36,7 @@ internal sealed class BackgroundThreadTests
     {
         var disk = new FailingFiles(new MemoryDisk(), failure, static name => name.EndsWith(".snap.tmp", StringComparison.Ordinal));
         using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk));
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         disk.Arm();
         Assert.That(server.Send("SET k v\r\n", "+OK\r\n"), Is.EqualTo("+OK\r\n"));
         Assert.That(server.Send("SAVE\r\n", "\r\n"), Does.StartWith("-ERR"));
@@ -48,7 +49,7 @@ internal sealed class BackgroundThreadTests
         var inner = new MemoryDisk();
         using (var first = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(inner)))
         {
-            first.Server.Loaded.Wait();
+            first.Server.Loaded.Await();
             first.Send("SET k v\r\nSAVE\r\n", "+OK\r\n+OK\r\n");
         }
 

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -16,7 +17,7 @@ public sealed class CollectionStressTests
     {
         var disk = new MemoryDisk();
         using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
         TestThread[] clients = TestThread.Begin(Clients, seed => Run(server, packedBytes + seed));
         while (clients.Any(static client => client.IsAlive)) server.Send("BGSAVE\r\nPING\r\n", "+PONG\r\n");

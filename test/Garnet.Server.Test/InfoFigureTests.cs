@@ -1,5 +1,6 @@
 using System.Globalization;
 using Garnet.Aof;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Persistence;
 using Garnet.Server.Test.Replication;
 
@@ -67,7 +68,7 @@ public sealed class InfoFigureTests
         using var disk = new GatedDisk();
         using EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
         using TestClient client = new(server.Server.Port);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         Fill(client, Large);
         Assert.That(Of(client, "current_save_keys_total"), Is.Zero);
         disk.HoldSnapshots();

@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -145,7 +146,7 @@ internal sealed class LargeWriteTests
         const int Fields = 20_000; // each a change of its own, with the key
         var disk = new MemoryDisk();
         using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         using var client = new TestClient(server.Server.Port);
         string key = new('k', 65_000);
         string[] pairs = [.. Enumerable.Range(0, Fields).SelectMany(static i => (string[])[$"{i}", "v"])];

@@ -1,9 +1,10 @@
 using System.Runtime.ExceptionServices;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test;
 
 /// <summary>
-/// A thread of a test. What it throws, <see cref="Join"/> throws: an exception that leaves a thread would end the process and with it
+/// A thread of a test. What it throws, <see cref="Await"/> throws: an exception that leaves a thread would end the process and with it
 /// all tests, without the name of one. A test that has failed before does not ask, and the thread ends with its server.
 /// </summary>
 internal sealed class TestThread
@@ -27,16 +28,16 @@ internal sealed class TestThread
     public static TestThread[] Begin(int count, Action<int> body) => [.. Enumerable.Range(0, count).Select(number => new TestThread(() => body(number)))];
 
     /// <summary>Waits for the end.</summary>
-    public void Join()
+    public void Await()
     {
-        _thread.Join();
+        _thread.Await();
         _failure?.Throw();
     }
 
     /// <summary>Waits for the end of all.</summary>
     public static void Join(params TestThread[] threads)
     {
-        foreach (TestThread thread in threads) thread.Join();
+        foreach (TestThread thread in threads) thread.Await();
     }
 
     private void Run(Action body)
@@ -45,7 +46,7 @@ internal sealed class TestThread
         {
             body();
         }
-        catch (Exception e) // for Join
+        catch (Exception e) // for Await
         {
             _failure = ExceptionDispatchInfo.Capture(e);
         }

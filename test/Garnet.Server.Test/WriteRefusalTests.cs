@@ -1,3 +1,4 @@
+using Garnet.Server.Inspect;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -24,6 +25,19 @@ internal sealed class WriteRefusalTests
         }
 
         Assert.That(lines.All.Single(static line => line.Contains("Writes are refused", StringComparison.Ordinal)), Does.Match($"in use, maxmemory is {8 << 20}, and {advice}$"));
+    }
+
+    // The timer may have begun a look that comes to its turn behind the end: the store that it would look at is gone by then.
+    [Test]
+    public void Who_has_ended_looks_no_more()
+    {
+        using var server = new EmbeddedServer();
+        WriteRefusals refusals = server.Server.Refusals;
+        refusals.Note(RefusalCause.Replicas);
+        refusals.Dispose();
+        for (int i = 0; i < 10; i++)
+            refusals.Look();
+        Assert.That(refusals.Shown, Is.EqualTo("replicas"));
     }
 
     [Test]

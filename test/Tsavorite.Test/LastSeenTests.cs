@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -67,7 +68,7 @@ internal sealed class LastSeenTests
         log.Waits = true;
         var writer = new Thread(() => bench.Set("k", "new"));
         writer.Start();
-        log.Reached.Wait();
+        log.Reached.Await();
         string? seen = null;
         ulong told = 0;
         using var looked = new ManualResetEventSlim();
@@ -80,10 +81,10 @@ internal sealed class LastSeenTests
             (seen, told) = (look.Text, session.LastSeen);
         });
         reader.Start();
-        looked.Wait(); // it has seen the change, of which the log knows nothing yet
+        looked.Await(); // it has seen the change, of which the log knows nothing yet
         log.Go.Set();
-        writer.Join();
-        reader.Join();
+        writer.Await();
+        reader.Await();
         Assert.That((seen, told), Is.EqualTo(("new", SlowLog.LateBatch)));
     }
 
@@ -177,7 +178,7 @@ internal sealed class LastSeenTests
             {
                 if (!Waits) return 7;
                 Reached.Set();
-                Go.Wait();
+                Go.Await();
                 return LateBatch;
             }
         }

@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test;
@@ -107,7 +108,7 @@ internal sealed unsafe class StagedValueTests
         for (int round = 0; round < 200; round++)
             found.AddRange(StoreCheck.Run(bench.Store));
         Volatile.Write(ref isOver, true);
-        stager.Join();
+        stager.Await();
         Assert.That(found, Is.Empty);
     }
 

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test;
@@ -78,9 +79,9 @@ internal sealed unsafe class StressTests
             Move(store, tally)];
         Thread[] threads = bodies.Select(body => new Thread(() => body())).ToArray();
         foreach (Thread thread in threads) thread.Start();
-        threads[0].Join();
+        threads[0].Await();
         tally.Stop = true;
-        foreach (Thread thread in threads) thread.Join();
+        foreach (Thread thread in threads) thread.Await();
         TestContext.Out.WriteLine($"reads {tally.Reads} hits {tally.Hits} writes {tally.Writes} {store.Figures()}");
         Assert.That(tally.Torn, Is.Zero, "torn or foreign values");
         Assert.That(tally.Backwards, Is.Zero, "versions going backwards");
@@ -188,7 +189,7 @@ internal sealed unsafe class StressTests
         using Store store = new(Bench.Tiny() with { Partitions = 8, BackgroundMovers = true });
         Thread[] threads = Enumerable.Range(0, Threads).Select(t => new Thread(() => Transfer(store, t, Steps, Counters))).ToArray();
         foreach (Thread thread in threads) thread.Start();
-        foreach (Thread thread in threads) thread.Join();
+        foreach (Thread thread in threads) thread.Await();
         using StoreSession session = store.OpenSession();
         byte* bytes = stackalloc byte[32];
         long sum = 0;

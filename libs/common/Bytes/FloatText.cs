@@ -10,7 +10,8 @@ namespace Garnet.Common.Bytes;
 /// </summary>
 internal static class FloatText
 {
-    private static readonly SearchValues<byte> DigitsAndPoint = SearchValues.Create("0123456789."u8), Decimal = SearchValues.Create("0123456789.+-eE"u8);
+    private static readonly SearchValues<byte> DigitsAndPoint = SearchValues.Create("0123456789."u8);
+    private static readonly SearchValues<byte> Decimal = SearchValues.Create("0123456789.+-eE"u8);
 
     private const int SignificandBits = 53, ExponentMax = 1023, LeastBit = -1074;
     private const long ExponentLimit = 1L << 40; // beyond what any text can make up for
@@ -33,7 +34,8 @@ internal static class FloatText
         int e = text.IndexOfAny((byte)'e', (byte)'E');
         ReadOnlySpan<byte> digits = e < 0 ? text : text[..e];
         isZero = digits.IndexOfAnyInRange((byte)'1', (byte)'9') < 0;
-        if (digits.IndexOfAnyInRange((byte)'0', (byte)'9') < 0 || digits.IndexOfAnyExcept(DigitsAndPoint) >= 0 || text.IndexOfAnyExcept(Decimal) >= 0)
+        if (digits.IndexOfAnyInRange((byte)'0', (byte)'9') < 0 || digits.IndexOfAnyExcept(DigitsAndPoint) >= 0
+            || text.IndexOfAnyExcept(Decimal) >= 0)
             return false;
         return double.TryParse(text, NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent, CultureInfo.InvariantCulture, out value);
     }
@@ -104,7 +106,8 @@ internal static class FloatText
         int dropped = length - (int)Math.Min(SignificandBits, top - LeastBit + 1);
         if (dropped > 0)
         {
-            ulong whole = dropped == 64 ? 0 : bits >> dropped, rest = dropped == 64 ? bits : bits & ((1UL << dropped) - 1), half = 1UL << (dropped - 1);
+            ulong whole = dropped == 64 ? 0 : bits >> dropped, rest = dropped == 64 ? bits : bits & ((1UL << dropped) - 1);
+            ulong half = 1UL << (dropped - 1);
             bits = rest > half || (rest == half && (hasLost || (whole & 1) != 0)) ? whole + 1 : whole;
             scale += dropped;
         }

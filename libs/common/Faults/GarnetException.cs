@@ -5,7 +5,8 @@ namespace Garnet.Common;
 /// three kinds of place only: the connection loop, a background role, the host. Reasons often come from the system with a full stop, or without:
 /// here none has one, whoever prints them sets it.
 /// </summary>
-public sealed class GarnetException(ExitKind kind, string what, string why, string next) : Exception($"{what}: {why.TrimEnd('.')}. {next.TrimEnd('.')}")
+public sealed class GarnetException(ExitKind kind, string what, string why, string next)
+    : Exception($"{what}: {why.TrimEnd('.')}. {next.TrimEnd('.')}")
 {
     public ExitKind Kind { get; } = kind;
     public string What { get; } = what;

@@ -11,7 +11,9 @@ public sealed class KernelFile(string path)
 {
     private const int LineBytesMax = 256;
 
-    private readonly SafeFileHandle? _file = File.Exists(path) ? File.OpenHandle(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite) : null;
+    private readonly SafeFileHandle? _file = File.Exists(path)
+        ? File.OpenHandle(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite)
+        : null;
 
     /// <summary>The number at a place in the line, counted by blanks from 0; false without the file, or if something else stands there.</summary>
     public bool TryNumber(int place, out long number)

@@ -15,12 +15,14 @@ public static unsafe partial class Libc
 {
     private const string Name = "libc";
 
-    public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENFILE = 23, EMFILE = 24, ENOMEM = 12, ECONNABORTED = 103;
+    public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENFILE = 23, EMFILE = 24, ENOMEM = 12;
+    public const int ECONNABORTED = 103;
     public const int EPERM = 1, ENOENT = 2, ENXIO = 6, EEXIST = 17, EINVAL = 22, ENOSPC = 28, EDQUOT = 122, EOPNOTSUPP = 95, EIO = 5;
     public const int EFBIG = 27;
 
     public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
-    public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5;
+    public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1;
+    public const int TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5;
     private const int SIGINT = 2, SIGPIPE = 13, SIGXFSZ = 25, SIG_DFL = 0, SIG_IGN = 1;
     public const int TCP_KEEPCNT = 6, IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26, MSG_NOSIGNAL = 0x4000, MSG_DONTWAIT = 0x40;
 
@@ -30,7 +32,8 @@ public static unsafe partial class Libc
 
     public const int O_RDONLY = 0, O_RDWR = 2, O_CREAT = 0x40, O_EXCL = 0x80, O_CLOEXEC = 0x80000;
     // These three differ between the processors that Linux runs on.
-    public static readonly int O_DIRECT = IsArm ? 0x10000 : 0x4000, O_DIRECTORY = IsArm ? 0x4000 : 0x10000, O_NOFOLLOW = IsArm ? 0x8000 : 0x20000;
+    public static readonly int O_DIRECT = IsArm ? 0x10000 : 0x4000, O_DIRECTORY = IsArm ? 0x4000 : 0x10000;
+    public static readonly int O_NOFOLLOW = IsArm ? 0x8000 : 0x20000;
 
     public const int PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000;
     public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15, RLIMIT_NOFILE = 7, MS_SYNC = 4;
@@ -131,7 +134,8 @@ public static unsafe partial class Libc
     }
 
 
-    [LibraryImport(Name)] public static partial void* mmap(void* address, nint bytes, int protection, int flags, int descriptor, nint offset);
+    [LibraryImport(Name)]
+    public static partial void* mmap(void* address, nint bytes, int protection, int flags, int descriptor, nint offset);
     [LibraryImport(Name)] public static partial int munmap(void* address, nint bytes);
     [LibraryImport(Name)] public static partial int msync(void* address, nint bytes, int flags);
     [LibraryImport(Name)] public static partial int madvise(void* address, nint bytes, int advice);
@@ -193,7 +197,8 @@ public static unsafe partial class Libc
     private static nint FutexCall => RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 202 : 98;
 
     // All of its arguments go into registers on the processors that the runtime knows, so that it can be called like others.
-    [LibraryImport(Name)] private static partial nint syscall(nint number, nint word, nint operation, nint value, nint timeout, nint word2, nint value3);
+    [LibraryImport(Name)]
+    private static partial nint syscall(nint number, nint word, nint operation, nint value, nint timeout, nint word2, nint value3);
     [LibraryImport(Name)] public static partial int getrlimit(int resource, ulong* softAndHard);
     [LibraryImport(Name)] public static partial int setrlimit(int resource, ulong* softAndHard);
 }

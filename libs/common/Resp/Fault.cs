@@ -22,6 +22,7 @@ public enum Fault : byte
     DatabaseOutOfRange,
     InvalidDatabase,
     OutOfMemory,
+    NoRoomForLibraries,
     NoAuth,
     WrongPassword,
     NotPositive,
@@ -31,7 +32,9 @@ public enum Fault : byte
     TimeoutNegative,
     Loading,
     ReadOnlyReplica,
+    ReadOnlyReplicaScript,
     TooFewReplicas,
     PrimaryDown,
+    PrimaryDownScript,
     Internal,
 }

@@ -1,3 +1,5 @@
+using System.Text;
+
 namespace Garnet.Common.Resp;
 
 /// <summary>What the shared errors say; sentences that client libraries match on are kept word for word.</summary>
@@ -7,6 +9,9 @@ public static class FaultText
     public static ReadOnlySpan<byte> Busy(bool isFunction) => isFunction
         ? "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."u8
         : "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8;
+
+    /// <summary>Writes are refused while the append-only file cannot be written, for the reason.</summary>
+    public static byte[] LogTrouble(string? reason) => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + reason);
 
     /// <summary>The error line of the fault, its code in front.</summary>
     public static ReadOnlySpan<byte> Of(Fault fault) => fault switch
@@ -30,9 +35,14 @@ public static class FaultText
         Fault.DatabaseOutOfRange => "ERR DB index is out of range"u8,
         Fault.InvalidDatabase => "ERR invalid DB index"u8,
         Fault.OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'."u8,
+        Fault.NoRoomForLibraries =>
+            "OOM command not allowed when used memory > 'maxmemory': all libraries are one value, "u8
+            + "which is in memory twice while it changes"u8,
         Fault.ReadOnlyReplica => "READONLY You can't write against a read only replica."u8,
+        Fault.ReadOnlyReplicaScript => "READONLY You can not run script with write flag on readonly replica."u8,
         Fault.TooFewReplicas => "NOREPLICAS Not enough good replicas to write."u8,
         Fault.PrimaryDown => "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8,
+        Fault.PrimaryDownScript => "ERR Can not execute the command on a stale replica"u8,
         Fault.Loading => "LOADING Redis is loading the dataset in memory"u8,
         Fault.NoAuth => "NOAUTH Authentication required."u8,
         Fault.WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8,

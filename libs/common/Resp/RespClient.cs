@@ -64,8 +64,8 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
     /// <summary>A reply of one line, without its end.</summary>
     public async Task<string> ReadLine()
     {
-        var line = new StringBuilder();
-        while (line.Length < LineBytesMax)
+        var line = new RespLine(LineBytesMax);
+        while (true)
         {
             if (_at == _end)
             {
@@ -75,13 +75,9 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
                     throw new EndOfStreamException("it closed the connection");
             }
 
-            char next = (char)_received[_at++];
-            if (next == '\n')
-                return line.ToString().TrimEnd('\r');
-            line.Append(next);
+            if (line.EndsWith(_received[_at++]))
+                return line.Text;
         }
-
-        throw new IOException("its reply does not end");
     }
 
     /// <inheritdoc/>
@@ -91,7 +87,8 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
         socket.Dispose();
     }
 
-    private static byte[] Head(char type, int count) => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{type}{count}\r\n"));
+    private static byte[] Head(char type, int count) =>
+        Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{type}{count}\r\n"));
 
     private async Task SendAll(ReadOnlyMemory<byte> bytes)
     {

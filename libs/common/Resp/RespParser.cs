@@ -115,7 +115,9 @@ public sealed unsafe class RespParser
     {
         ParseResult header = ReadHeader(at + 1, end, "too big mbulk count string", out long count, out byte* q);
         if (header != ParseResult.Command)
-            return header == ParseResult.ProtocolError && Error.Length == 0 ? Fail("invalid multibulk length") : Needed(header, end - at + 1);
+            return header == ParseResult.ProtocolError && Error.Length == 0
+                ? Fail("invalid multibulk length")
+                : Needed(header, end - at + 1);
         if (count > limits.ArgsMax)
             return Fail("invalid multibulk length");
         if (limits.Unauthenticated && count > RespLimits.UnauthenticatedArgsMax)

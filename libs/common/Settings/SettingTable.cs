@@ -69,7 +69,8 @@ public sealed class SettingTable
 
     private List<string> Find(IReadOnlyList<string> patterns)
     {
-        List<(string Name, byte[] Bytes)> left = [.. Names().Where(name => !_byName[name].Declared.Hidden).Select(static name => (name, Encoding.UTF8.GetBytes(name)))];
+        List<(string Name, byte[] Bytes)> left =
+            [.. Names().Where(name => !_byName[name].Declared.Hidden).Select(static name => (name, Encoding.UTF8.GetBytes(name)))];
         var found = new List<string>();
         var known = new HashSet<string>(StringComparer.Ordinal);
         foreach (string pattern in patterns)

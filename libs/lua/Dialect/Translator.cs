@@ -382,7 +382,8 @@ public sealed class Translator
 
     private bool Field()
     {
-        bool named = Current.Kind == TokenKind.Name && _tokens[_at + 1] is { Kind: TokenKind.Sign } sign && sign.End - sign.Start == 1 && _source[sign.Start] == '=';
+        bool named = Current.Kind == TokenKind.Name && _tokens[_at + 1] is { Kind: TokenKind.Sign } sign && sign.End - sign.Start == 1
+            && _source[sign.Start] == '=';
         if (named)
             _at += 2;
         return Expression();

@@ -14,16 +14,23 @@ internal sealed class JsonFunctions(long bytesMax)
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal IEnumerable<KeyValuePair<string, Function>> All() =>
     [
-        new("cjson_encode", stack => stack.Count == 1 ? _writer.Write(stack, _settings) : stack.Fail("bad argument #1 to 'encode' (expected 1 argument)"u8)),
+        new("cjson_encode", stack => stack.Count == 1
+            ? _writer.Write(stack, _settings)
+            : stack.Fail("bad argument #1 to 'encode' (expected 1 argument)"u8)),
         new("cjson_decode", Decode),
         new("cjson_encode_sparse_array", Sparse),
-        new("cjson_encode_max_depth", stack => Number(stack, "encode_max_depth", int.MaxValue, () => _settings.EncodeDepth, value => _settings.EncodeDepth = value)),
-        new("cjson_decode_max_depth", stack => Number(stack, "decode_max_depth", int.MaxValue, () => _settings.DecodeDepth, value => _settings.DecodeDepth = value)),
-        new("cjson_encode_number_precision", stack => Number(stack, "encode_number_precision", JsonSettings.PrecisionMost, () => _settings.Precision, value => _settings.Precision = value)),
+        new("cjson_encode_max_depth", stack =>
+            Number(stack, "encode_max_depth", int.MaxValue, () => _settings.EncodeDepth, value => _settings.EncodeDepth = value)),
+        new("cjson_decode_max_depth", stack =>
+            Number(stack, "decode_max_depth", int.MaxValue, () => _settings.DecodeDepth, value => _settings.DecodeDepth = value)),
+        new("cjson_encode_number_precision", stack => Number(
+            stack, "encode_number_precision", JsonSettings.PrecisionMost, () => _settings.Precision, value => _settings.Precision = value)),
         new("cjson_encode_keep_buffer", stack => Switch(stack, () => _settings.KeepsBuffer, value => _settings.KeepsBuffer = value)),
-        new("cjson_decode_invalid_numbers", stack => Switch(stack, () => _settings.DecodesInvalid, value => _settings.DecodesInvalid = value)),
+        new("cjson_decode_invalid_numbers",
+            stack => Switch(stack, () => _settings.DecodesInvalid, value => _settings.DecodesInvalid = value)),
         new("cjson_encode_invalid_numbers", Invalid),
-        new("cjson_decode_array_with_array_mt", stack => Switch(stack, () => _settings.MarksArrays, value => _settings.MarksArrays = value)),
+        new("cjson_decode_array_with_array_mt",
+            stack => Switch(stack, () => _settings.MarksArrays, value => _settings.MarksArrays = value)),
     ];
 
     /// <summary>Forgets what a script has set.</summary>
@@ -45,7 +52,9 @@ internal sealed class JsonFunctions(long bytesMax)
             return 1;
         }
 
-        return stack.IsString(1) ? new JsonReader(_settings, stack, _escaped).Read() : stack.Fail("bad argument #1 to 'decode' (string expected)"u8);
+        return stack.IsString(1)
+            ? new JsonReader(_settings, stack, _escaped).Read()
+            : stack.Fail("bad argument #1 to 'decode' (string expected)"u8);
     }
 
     private int Number(LuaStack stack, string name, int most, Func<int> get, Action<int> set)

@@ -13,7 +13,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
     private const int ExactDigits = 15;
 
     private static readonly double[] Powers = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    private static readonly SearchValues<byte> Special = SearchValues.Create([.. Enumerable.Range(0, 32).Select(static code => (byte)code), (byte)'"', (byte)'\\']);
+    private static readonly SearchValues<byte> Special =
+        SearchValues.Create([.. Enumerable.Range(0, 32).Select(static code => (byte)code), (byte)'"', (byte)'\\']);
 
     private readonly ReadOnlySpan<byte> _text = stack.Bytes(1);
     private int _at;
@@ -120,7 +121,9 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
         ReadOnlySpan<byte> digits = negative || word.StartsWith("+"u8) ? word[1..] : word;
         if (digits.IsEmpty)
             return false;
-        bool isPlain = char.IsAsciiDigit((char)digits[0]) && !(digits.Length > 1 && digits[0] == '0' && (char.IsAsciiDigit((char)digits[1]) || (digits[1] | 0x20) == 'x')) && word[0] != '+';
+        bool isPlain = char.IsAsciiDigit((char)digits[0])
+            && !(digits.Length > 1 && digits[0] == '0' && (char.IsAsciiDigit((char)digits[1]) || (digits[1] | 0x20) == 'x'))
+            && word[0] != '+';
         if (!isPlain && !settings.DecodesInvalid)
             return Fail($"Expected value but found invalid number at character {start + 1}");
         if (!TryRead(digits, out double value, out int taken))
@@ -147,7 +150,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
                 break;
         }
 
-        bool isWhole = at > first && at - first <= ExactDigits && point != at - 1 && !(_text[first] == '0' && at - first > 1 && point != first + 1);
+        bool isWhole = at > first && at - first <= ExactDigits && point != at - 1
+            && !(_text[first] == '0' && at - first > 1 && point != first + 1);
         if (!isWhole || (at < _text.Length && (char.IsAsciiLetter((char)_text[at]) || _text[at] is (byte)'.' or (byte)'+' or (byte)'-')))
             return false;
         double value = point < 0 ? digits : digits / Powers[at - point - 1];
@@ -177,7 +181,9 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
 
         if (word == "nan")
             return true;
-        while (taken > 0 && !(char.IsAsciiDigit(word[0]) || word[0] == '.') | !double.TryParse(word.AsSpan(0, taken), NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent, CultureInfo.InvariantCulture, out value))
+        const NumberStyles Styles = NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent;
+        while (taken > 0 && !(char.IsAsciiDigit(word[0]) || word[0] == '.')
+            | !double.TryParse(word.AsSpan(0, taken), Styles, CultureInfo.InvariantCulture, out value))
             taken--;
         return taken > 0;
     }
@@ -242,7 +248,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
         _at += 4;
         if (code is >= 0xD800 and < 0xE000)
         {
-            bool pairs = code < 0xDC00 && _at + 2 < _text.Length && _text[_at + 1] == '\\' && _text[_at + 2] == 'u' && TryUnit(_at + 3, out int low) && low is >= 0xDC00 and < 0xE000
+            bool pairs = code < 0xDC00 && _at + 2 < _text.Length && _text[_at + 1] == '\\' && _text[_at + 2] == 'u'
+                && TryUnit(_at + 3, out int low) && low is >= 0xDC00 and < 0xE000
                 && (code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)) > 0;
             if (!pairs)
                 return Fail($"Expected value but found invalid unicode escape code at character {start}");
@@ -257,7 +264,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
     private readonly bool TryUnit(int at, out int code)
     {
         code = 0;
-        return at + 4 <= _text.Length && int.TryParse(_text.Slice(at, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out code);
+        return at + 4 <= _text.Length
+            && int.TryParse(_text.Slice(at, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out code);
     }
 
     private bool Descend()

@@ -55,7 +55,15 @@ internal sealed class JsonWriter(long bytesMax)
 
     private static unsafe bool IsNull(LuaStack stack) => stack.TypeAt(-1) == LuaType.Pointer && LuaApi.ToUserdata(stack.Thread, -1) == 0;
 
-    private static string NameOf(int type) => type switch { LuaType.Boolean => "boolean", LuaType.Table => "table", LuaType.Function => "function", 8 => "thread", _ => "userdata" };
+    private static string NameOf(int type) =>
+        type switch
+        {
+            LuaType.Boolean => "boolean",
+            LuaType.Table => "table",
+            LuaType.Function => "function",
+            8 => "thread",
+            _ => "userdata",
+        };
 
     private void Text(ReadOnlySpan<byte> text)
     {
@@ -71,7 +79,8 @@ internal sealed class JsonWriter(long bytesMax)
         _to.Add((byte)'"');
     }
 
-    private static readonly SearchValues<byte> Escaped = SearchValues.Create([.. Enumerable.Range(0, 32).Select(static code => (byte)code), (byte)'"', (byte)'\\', (byte)'/', 127]);
+    private static readonly SearchValues<byte> Escaped =
+        SearchValues.Create([.. Enumerable.Range(0, 32).Select(static code => (byte)code), (byte)'"', (byte)'\\', (byte)'/', 127]);
 
     private void Escape(byte code)
     {

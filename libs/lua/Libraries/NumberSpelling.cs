@@ -47,7 +47,8 @@ internal static class NumberSpelling
     private static int WriteLong(double value, int precision, Span<byte> to)
     {
         Span<byte> spelt = stackalloc byte[BytesMax];
-        _ = value.TryFormat(spelt, out int length, "E" + (precision - 1).ToString(CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
+        string format = "E" + (precision - 1).ToString(CultureInfo.InvariantCulture);
+        _ = value.TryFormat(spelt, out int length, format, CultureInfo.InvariantCulture);
         int mark = spelt[..length].IndexOf((byte)'E');
         int exponent = int.Parse(spelt[(mark + 1)..length], CultureInfo.InvariantCulture);
         Span<byte> digits = stackalloc byte[BytesMax];

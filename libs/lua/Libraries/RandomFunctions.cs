@@ -31,7 +31,9 @@ internal sealed class RandomFunctions
         if (count > 2)
             return stack.Fail("wrong number of arguments"u8);
         if (low > high)
-            return stack.Fail(count > 1 ? "bad argument #2 to 'random' (interval is empty)"u8 : "bad argument #1 to 'random' (interval is empty)"u8);
+            return stack.Fail(count > 1
+                ? "bad argument #2 to 'random' (interval is empty)"u8
+                : "bad argument #1 to 'random' (interval is empty)"u8);
         stack.Push(Math.Floor(random * unchecked(high - low + 1)) + low);
         return 1;
     }

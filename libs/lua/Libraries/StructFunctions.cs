@@ -53,7 +53,11 @@ internal static class StructFunctions
         if (format.Option is 's' or 'c')
             return PackText(stack, ref format, to, argument);
         if (argument > stack.Count || !stack.TryNumber(argument, out double value))
-            return $"bad argument #{argument} to 'pack' (number expected, got {(argument > stack.Count ? "no value" : stack.IsString(argument) ? "string" : "table")})";
+        {
+            string got = argument > stack.Count ? "no value" : stack.IsString(argument) ? "string" : "table";
+            return $"bad argument #{argument} to 'pack' (number expected, got {got})";
+        }
+
         Span<byte> bytes = stackalloc byte[(int)format.Size];
         if (format.Option == 'f')
             Spread(BitConverter.SingleToUInt32Bits((float)value), bytes, format.IsLittle);
@@ -83,7 +87,9 @@ internal static class StructFunctions
     private static byte[] Spelt(double value)
     {
         Span<byte> spelt = stackalloc byte[NumberSpelling.BytesMax];
-        return double.IsNaN(value) && double.IsNegative(value) ? "-nan"u8.ToArray() : spelt[..NumberSpelling.Write(value, JsonSettings.PrecisionMost, spelt)].ToArray();
+        return double.IsNaN(value) && double.IsNegative(value)
+            ? "-nan"u8.ToArray()
+            : spelt[..NumberSpelling.Write(value, JsonSettings.PrecisionMost, spelt)].ToArray();
     }
 
     private static void Spread(ulong value, Span<byte> to, bool isLittle)
@@ -104,7 +110,9 @@ internal static class StructFunctions
         while (format.Next())
         {
             if (format.Option == 's' || (format.Option == 'c' && format.Size == 0))
-                return Fail(stack, format.Option == 's' ? "bad argument #1 to 'size' (variable-size format in 'size')" : "bad argument #1 to 'size' (variable-length format)");
+                return Fail(stack, format.Option == 's'
+                    ? "bad argument #1 to 'size' (variable-size format in 'size')"
+                    : "bad argument #1 to 'size' (variable-length format)");
             size += format.Padding(size) + format.Size;
         }
 

@@ -20,7 +20,8 @@ internal static class TableFunctions
 
     private static int Concat(LuaStack stack, GrowingText to)
     {
-        if (!IsPlain(stack) || !TryIndex(stack, 3, 1, out long first) || !TryIndex(stack, 4, stack.Length(1), out long last) || !stack.Reserve(1))
+        if (!IsPlain(stack) || !TryIndex(stack, 3, 1, out long first) || !TryIndex(stack, 4, stack.Length(1), out long last)
+            || !stack.Reserve(1))
             return 0;
         ReadOnlySpan<byte> separator = stack.Count > 1 && stack.IsString(2) ? stack.Bytes(2) : default;
         bool isWhole = true;

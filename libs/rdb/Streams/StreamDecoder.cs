@@ -63,7 +63,8 @@ internal unsafe struct StreamDecoder(RdbType type, StreamValue to)
         bool inRun = false;
         while (pack.Next(out Arg flags))
         {
-            if (!NumberText.TryInt64(flags.Span, out long bits) || bits is < 0 or > (Deleted | SameNames) || !TryEntry(ref pack, first, (int)bits, ref inRun))
+            if (!NumberText.TryInt64(flags.Span, out long bits) || bits is < 0 or > (Deleted | SameNames)
+                || !TryEntry(ref pack, first, (int)bits, ref inRun))
                 return false;
             if ((bits & Deleted) != 0)
                 deleted--;
@@ -256,5 +257,6 @@ internal unsafe struct StreamDecoder(RdbType type, StreamValue to)
     }
 
     private static StreamId IdAt(byte* bytes) =>
-        new(BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(bytes, 8)), BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(bytes + 8, 8)));
+        new(BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(bytes, 8)),
+            BinaryPrimitives.ReadUInt64BigEndian(new ReadOnlySpan<byte>(bytes + 8, 8)));
 }

@@ -118,7 +118,8 @@ internal unsafe struct StreamEncoder
         to.Length((ulong)state.Pending);
         ulong owner = StreamGroups.Owner(group, -1);
         MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
-        for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value) && key.Owner == owner; place.Index++)
+        for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value)
+            && key.Owner == owner; place.Index++)
         {
             WriteId(key.Id, ref to);
             to.Int64(((PendingState*)value)->DeliveredMs);
@@ -152,7 +153,8 @@ internal unsafe struct StreamEncoder
         BeginConsumer(default, state, released, ref to);
         ulong owner = StreamGroups.Owner(group, -1);
         MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
-        for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value) && key.Owner == owner; place.Index++)
+        for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value)
+            && key.Owner == owner; place.Index++)
         {
             int consumer = ((PendingState*)value)->Consumer;
             if (consumer == PendingState.Nobody || consumer == unnamed)

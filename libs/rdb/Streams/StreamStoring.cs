@@ -14,7 +14,8 @@ internal static unsafe class StreamStoring
     /// <summary>How many changes that is at most, and how many bytes of arguments they have.</summary>
     internal static (long Changes, long Bytes) LogOf(StreamValue stream)
     {
-        long changes = 2 + stream.Runs.Count + (stream.Bytes / SliceBytes), bytes = 2L * stream.Bytes; // names said again are less than half of it
+        // names said again are less than half of it
+        long changes = 2 + stream.Runs.Count + (stream.Bytes / SliceBytes), bytes = 2L * stream.Bytes;
         foreach (StreamGroupValue group in stream.Groups)
         {
             changes += 2 + (group.Released.Count / PiecesMax);
@@ -23,7 +24,8 @@ internal static unsafe class StreamStoring
             {
                 int pieces = 1 + (consumer.Pending.Count / PiecesMax);
                 changes += pieces;
-                bytes += ((long)PendingPiece.Bytes * consumer.Pending.Count) + (pieces * ((long)group.Name.Length + consumer.Name.Length + NamesHeadBytes));
+                bytes += ((long)PendingPiece.Bytes * consumer.Pending.Count)
+                    + (pieces * ((long)group.Name.Length + consumer.Name.Length + NamesHeadBytes));
             }
         }
 
@@ -80,7 +82,13 @@ internal static unsafe class StreamStoring
         {
             Arg* names = stackalloc Arg[2];
             names[0] = new Arg { Bytes = name, Length = group.Name.Length };
-            var create = new GroupEdit { Action = GroupAction.Create, Names = new Operands(names, 1), Id = group.Last, Read = group.Read ?? look.Read };
+            var create = new GroupEdit
+            {
+                Action = GroupAction.Create,
+                Names = new Operands(names, 1),
+                Id = group.Last,
+                Read = group.Read ?? look.Read,
+            };
             Outcome outcome = store.Edit(in key, ref create);
             foreach (StreamConsumerValue consumer in group.Consumers)
             {
@@ -92,7 +100,9 @@ internal static unsafe class StreamStoring
             }
 
             var nobody = new StreamConsumerValue([], 0, 0, group.Released);
-            return outcome == Outcome.Done && group.Released.Count > 0 ? PutConsumer(store, in key, new Operands(names, 1), nobody) : outcome;
+            return outcome == Outcome.Done && group.Released.Count > 0
+                ? PutConsumer(store, in key, new Operands(names, 1), nobody)
+                : outcome;
         }
     }
 
@@ -105,7 +115,14 @@ internal static unsafe class StreamStoring
             PendingPiece[] pieces = [.. consumer.Pending.Skip(at).Take(PiecesMax)];
             fixed (PendingPiece* first = pieces)
             {
-                var put = new PutPending { Names = names, SeenMs = consumer.SeenMs, ActiveMs = consumer.ActiveMs, Pieces = first, Count = pieces.Length };
+                var put = new PutPending
+                {
+                    Names = names,
+                    SeenMs = consumer.SeenMs,
+                    ActiveMs = consumer.ActiveMs,
+                    Pieces = first,
+                    Count = pieces.Length,
+                };
                 outcome = store.Edit(in key, ref put);
             }
 

@@ -10,7 +10,8 @@ namespace Garnet.Replication.Frames;
 /// </summary>
 public sealed class FrameReader : IDisposable
 {
-    private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, BatchBytesMax = LogLimits.PartBodyBytesMax + BatchHeader.Bytes, SmallBytesMax = 4096;
+    private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, SmallBytesMax = 4096;
+    private const int BatchBytesMax = LogLimits.PartBodyBytesMax + BatchHeader.Bytes;
     private readonly bool _isReplica;
     private readonly NativeBuffer _bytes = new();
     private int _start, _end;
@@ -52,7 +53,9 @@ public sealed class FrameReader : IDisposable
         ReadOnlySpan<byte> header = _bytes.Span(_start, FrameFormat.HeaderBytes);
         Fault = FrameFormat.Read(header, out kind, out uint bodyBytes);
         if (Fault is null && bodyBytes > Max(kind))
-            Fault = Max(kind) == 0 ? $"a frame of kind {(byte)kind} is not for this side" : $"a frame of kind {(byte)kind} has {bodyBytes} bytes";
+            Fault = Max(kind) == 0
+                ? $"a frame of kind {(byte)kind} is not for this side"
+                : $"a frame of kind {(byte)kind} has {bodyBytes} bytes";
         if (Fault is not null || _end - _start - FrameFormat.HeaderBytes < bodyBytes)
             return false;
         body = _bytes.Span(_start + FrameFormat.HeaderBytes, bodyBytes);

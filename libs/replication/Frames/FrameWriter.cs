@@ -33,7 +33,8 @@ public sealed class FrameWriter : IDisposable
 
     /// <summary>The length as it is written; what cannot be ends the link that it was to go over, and nothing else (replication.P5).</summary>
     public static int Bytes32(long bytes) => bytes <= Array.MaxLength ? (int)bytes
-        : throw new GarnetException(ExitKind.Data, $"{bytes} bytes cannot be sent to a replica at once", "a frame, with those before it, is shorter than 2 GiB", "Write such data in several steps.");
+        : throw new GarnetException(ExitKind.Data, $"{bytes} bytes cannot be sent to a replica at once",
+            "a frame, with those before it, is shorter than 2 GiB", "Write such data in several steps.");
 
     /// <summary>All has been sent.</summary>
     public void Clear()

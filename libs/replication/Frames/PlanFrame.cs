@@ -80,7 +80,8 @@ public sealed record PlanFrame
     /// <summary>Null if the bytes are no plan.</summary>
     public static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermStart.KeptMax)
+        if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax
+            || from[3] > TermStart.KeptMax)
             return null;
         if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes))
             return null;
@@ -90,7 +91,8 @@ public sealed record PlanFrame
             return null; // a replica that believed it would greet by it, and no primary understand it
         if (!DirectoryLayout.CanHave(BinaryPrimitives.ReadInt32LittleEndian(from[12..])))
             return null;
-        if (Math.Max(BinaryPrimitives.ReadUInt32LittleEndian(from[4..]), BinaryPrimitives.ReadUInt32LittleEndian(from[8..])) > TermStart.TermMax)
+        if (Math.Max(BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
+            BinaryPrimitives.ReadUInt32LittleEndian(from[8..])) > TermStart.TermMax)
             return null;
         string[] ids = new string[1 + from[2]];
         for (int i = 0; i < ids.Length; i++)
@@ -108,7 +110,8 @@ public sealed record PlanFrame
         for (int i = 0; i < terms.Length; i++)
         {
             ReadOnlySpan<byte> term = from[^((terms.Length - i) * TermBytes)..];
-            terms[i] = new TermStart(BinaryPrimitives.ReadUInt32LittleEndian(term), BinaryPrimitives.ReadUInt64LittleEndian(term[8..]), BinaryPrimitives.ReadUInt32LittleEndian(term[4..]))
+            terms[i] = new TermStart(BinaryPrimitives.ReadUInt32LittleEndian(term), BinaryPrimitives.ReadUInt64LittleEndian(term[8..]),
+                BinaryPrimitives.ReadUInt32LittleEndian(term[4..]))
             {
                 Owner = BinaryPrimitives.ReadUInt32LittleEndian(term[16..]),
             };
@@ -119,7 +122,8 @@ public sealed record PlanFrame
             Layout = (byte)(from[LayoutAt] + 1),
             IsFull = from[0] != 1,
             Resumes = from[0] == 3,
-            At = new LogPosition(BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), BinaryPrimitives.ReadUInt64LittleEndian(from[16..]), crcs),
+            At = new LogPosition(BinaryPrimitives.ReadUInt32LittleEndian(from[8..]),
+                BinaryPrimitives.ReadUInt64LittleEndian(from[16..]), crcs),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
             Lanes = BinaryPrimitives.ReadInt32LittleEndian(from[12..]),
             HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),

@@ -20,7 +20,8 @@ internal static unsafe class AdmissionController
         if (queues)
             return call.Worker.Transactions.Enqueue(ref call, entry);
         reply = Execution.Run(ref call, entry);
-        if ((client.Modes & ClientModes.Tracking) != 0 && (client.Modes & ClientModes.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
+        // CLIENT CACHING before a MULTI holds until its EXEC
+        if ((client.Modes & ClientModes.Tracking) != 0 && (client.Modes & ClientModes.Transaction) == 0)
             TrackedReads.AfterRun(ref call);
         return reply;
     }

@@ -25,7 +25,8 @@ internal static unsafe class AdmissionRules
     ];
 
     private static readonly AdmissionRule[] ForClients = For(Asker.Client), ForQueued = For(Asker.Queued), ForBusy = For(Asker.Busy);
-    private static readonly AdmissionRule[] ForDeclared = For(Asker.Declared), ForUndeclared = For(Asker.Undeclared), ForScriptCalls = For(Asker.ScriptCall), ForWoken = For(Asker.Woken);
+    private static readonly AdmissionRule[] ForDeclared = For(Asker.Declared), ForUndeclared = For(Asker.Undeclared);
+    private static readonly AdmissionRule[] ForScriptCalls = For(Asker.ScriptCall), ForWoken = For(Asker.Woken);
     private static readonly AdmissionRule[] ForExecuted = For(Asker.Executed);
 
     /// <summary>What the first rule says that does not just allow.</summary>

@@ -94,7 +94,8 @@ internal static class CommandEvents
                 events.PublishServed(call.Worker, note, note.Told);
             else if (moves)
                 events.PublishMove(call.Worker, spec.Event!, notes[++i], note);
-            else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
+            else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed
+                && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
                 PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
             else if (own < told.Count)
                 PublishChange(ref call, spec with { Event = told[own++] }, note);
@@ -154,7 +155,8 @@ internal static class CommandEvents
         int first = told.ExpiryAt;
         if (spec.Keys.CountArg > 0 && KeyPositions.TryOf(ref call, spec.Keys, out KeyPositions keys))
             first = keys.Behind;
-        return HasWord(ref call, first, static (ref Call call, int index) => call.Is(index, "EX"u8) || call.Is(index, "PX"u8) || call.Is(index, "EXAT"u8) || call.Is(index, "PXAT"u8));
+        return HasWord(ref call, first, static (ref Call call, int index) => call.Is(index, "EX"u8) || call.Is(index, "PX"u8)
+            || call.Is(index, "EXAT"u8) || call.Is(index, "PXAT"u8));
     }
 
     private delegate bool WordTest(ref Call call, int index);

@@ -15,7 +15,8 @@ internal static unsafe class KeysAsked
             : AskOne(ref call, question.Entry, call.Client.Database, rule, mayWait);
 
     private static AdmissionResult AskQueued(ref Call exec, IKeyRule rule, bool mayWait) =>
-        exec.Worker.Transactions.AskQueued(ref exec, (ref Call call, CommandEntry* entry, int database) => AskOne(ref call, entry, database, rule, mayWait));
+        exec.Worker.Transactions.AskQueued(ref exec,
+            (ref Call call, CommandEntry* entry, int database) => AskOne(ref call, entry, database, rule, mayWait));
 
     private static AdmissionResult AskOne(ref Call call, CommandEntry* entry, int database, IKeyRule rule, bool mayWait)
     {

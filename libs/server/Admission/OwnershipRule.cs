@@ -6,5 +6,7 @@ namespace Garnet.Server.Admission;
 internal static class OwnershipRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question) =>
-        call.Server.Hooks.Ownership is { } ownership ? KeysAsked.Ask(ref call, in question, ownership, !question.IsFor(Asker.ScriptCall)) : AdmissionResult.Allowed;
+        call.Server.Hooks.Ownership is { } ownership
+            ? KeysAsked.Ask(ref call, in question, ownership, !question.IsFor(Asker.ScriptCall))
+            : AdmissionResult.Allowed;
 }

@@ -24,5 +24,6 @@ internal static unsafe class PermissionRule
     }
 
     private static AdmissionResult AskQueued(ref Call exec, IPermission permission) =>
-        exec.Worker.Transactions.AskQueued(ref exec, (ref Call call, CommandEntry* entry, int _) => permission.Ask(ref call, new Question(Asker.Client, entry, entry->Flags)));
+        exec.Worker.Transactions.AskQueued(ref exec,
+            (ref Call call, CommandEntry* entry, int _) => permission.Ask(ref call, new Question(Asker.Client, entry, entry->Flags)));
 }

@@ -82,7 +82,8 @@ internal static class ReplicaReads
         {
             long before = call.Out.Mark;
             Reply waits = Await(ref call, point);
-            bool ends = waits == Reply.Failed && (entry->Flags & CommandFlags.RunsQueue) != 0; // to clients an error of EXEC is the end of the transaction
+            // to clients an error of EXEC is the end of the transaction
+            bool ends = waits == Reply.Failed && (entry->Flags & CommandFlags.RunsQueue) != 0;
             return ends ? call.Worker.Transactions.Refused(ref call, entry, before) : waits;
         }
 

@@ -6,5 +6,7 @@ namespace Garnet.Server.Admission;
 internal static class ResidencyRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question) =>
-        (call.Server.Hooks.Residency ?? call.Server.Hooks.Ahead) is { } residency ? KeysAsked.Ask(ref call, in question, residency, !question.IsFor(Asker.ScriptCall)) : AdmissionResult.Allowed;
+        (call.Server.Hooks.Residency ?? call.Server.Hooks.Ahead) is { } residency
+            ? KeysAsked.Ask(ref call, in question, residency, !question.IsFor(Asker.ScriptCall))
+            : AdmissionResult.Allowed;
 }

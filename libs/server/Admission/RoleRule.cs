@@ -33,7 +33,7 @@ internal static class RoleRule
             return AdmissionResult.Refused(Fault.Loading);
         if (!access.IsStale || question.Is(CommandFlags.Stale))
             return AdmissionResult.Allowed;
-        return question.IsFor(Asker.ScriptCall) ? AdmissionResult.Refused("ERR Can not execute the command on a stale replica"u8) : AdmissionResult.Refused(Fault.PrimaryDown);
+        return AdmissionResult.Refused(question.IsFor(Asker.ScriptCall) ? Fault.PrimaryDownScript : Fault.PrimaryDown);
     }
 
     private static AdmissionResult AskWrite(ref Call call, in Question question)
@@ -43,7 +43,7 @@ internal static class RoleRule
             return question.Asker switch
             {
                 Asker.Undeclared => AdmissionResult.Allowed, // it may turn out to write nothing
-                Asker.Declared => AdmissionResult.Refused("READONLY You can not run script with write flag on readonly replica."u8),
+                Asker.Declared => AdmissionResult.Refused(Fault.ReadOnlyReplicaScript),
                 _ => AdmissionResult.Refused(Fault.ReadOnlyReplica),
             };
         }

@@ -24,7 +24,8 @@ internal static class TrackedReads
     internal static void AfterRun(ref Call call)
     {
         Connection client = call.Client;
-        if (client.Tracking is { Caching: true } state && !call.Server.Commands.Specs[client.LastCommand].Name.StartsWith("CLIENT|", StringComparison.Ordinal))
+        if (client.Tracking is { Caching: true } state
+            && !call.Server.Commands.Specs[client.LastCommand].Name.StartsWith("CLIENT|", StringComparison.Ordinal))
             state.Caching = false;
     }
 }

@@ -10,7 +10,8 @@ public static class MemoryPlan
 {
     private const int SharePercent = 75;
 
-    private static readonly KernelFile Group2 = new("/sys/fs/cgroup/memory.max"), Group1 = new("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Pages = new("/proc/self/statm");
+    private static readonly KernelFile Group2 = new("/sys/fs/cgroup/memory.max");
+    private static readonly KernelFile Group1 = new("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Pages = new("/proc/self/statm");
     private static readonly long Machine = MachineBytes();
 
     /// <summary>The limit for <paramref name="configuredBytes"/> of <c>maxmemory</c>: itself, or a share of what there is.</summary>

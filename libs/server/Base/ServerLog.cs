@@ -24,7 +24,8 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Warning, 74, $"Client {id} ({peer}) asked for a reply of {bytes} bytes{(bytes > limit ? "" : ", with what stands before it")}, beyond the limit of {limit} of its class (client-output-buffer-limit); it gets an error, and is closed");
 
     internal void ClientEvicted(long id, string peer, long bytes) =>
-        Write(LogLevel.Warning, 64, $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");
+        Write(LogLevel.Warning, 64,
+            $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");
 
     internal void AcceptFailed(int errno, string reason) =>
         Write(LogLevel.Warning, 5, $"Cannot accept connections (errno {errno}): {reason}; trying again every 100 ms");
@@ -97,16 +98,19 @@ internal sealed class ServerLog(ILogger logger)
     internal void OverLimit(long used, long limit) =>
         Write(LogLevel.Warning, 58, $"What was loaded takes {used} bytes, maxmemory is {limit}: until that fits, keys are evicted or writes refused, as maxmemory-policy says");
 
-    internal void LoadGivenUp() => Write(LogLevel.Information, 66, "Loading was given up, as the server stops; what is on disk is as it was");
+    internal void LoadGivenUp() =>
+        Write(LogLevel.Information, 66, "Loading was given up, as the server stops; what is on disk is as it was");
 
     internal void Imported(string path, long keys, long expired, long ms) =>
         Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
 
-    internal void SaveDue(long changes, long seconds) => Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
+    internal void SaveDue(long changes, long seconds) =>
+        Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
     internal void SavesBeforeStop() => Write(LogLevel.Information, 65, "Taking a snapshot before the end");
 
-    internal void LogGrown(long bytes) => Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");
+    internal void LogGrown(long bytes) =>
+        Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");
 
     internal void TierWaits(long bytes) =>
         Write(LogLevel.Information, 80, $"{bytes} bytes of the tier wait for a snapshot to be free: taking one");
@@ -116,7 +120,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void SaveFailed(string why) => Write(LogLevel.Error, 14, $"The snapshot failed: {why}");
 
-    internal void SaveGivenUp() => Write(LogLevel.Information, 62, "The snapshot was given up: the server stops, or gets other data; the one before stays");
+    internal void SaveGivenUp() =>
+        Write(LogLevel.Information, 62, "The snapshot was given up: the server stops, or gets other data; the one before stays");
 
     internal void SaveWithoutDirectory() =>
         Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; --dir DIRECTORY keeps it");
@@ -150,11 +155,14 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void WritesTaken(string cause) => Write(LogLevel.Information, 17, $"Writes are no longer refused ({cause})");
 
-    internal void ReplicaCame(string address, int port, string at) => Write(LogLevel.Information, 40, $"Replica {address}:{port} has come, its log stands at {at}");
+    internal void ReplicaCame(string address, int port, string at) =>
+        Write(LogLevel.Information, 40, $"Replica {address}:{port} has come, its log stands at {at}");
 
-    internal void ReplicaLeft(string address, int port, string why) => Write(LogLevel.Information, 41, $"Replica {address}:{port} has gone: {why}");
+    internal void ReplicaLeft(string address, int port, string why) =>
+        Write(LogLevel.Information, 41, $"Replica {address}:{port} has gone: {why}");
 
-    internal void PlaceGivenUp(string address, int port, string why) => Write(LogLevel.Information, 57, $"Nothing is kept any more for the replica {address}:{port} that has gone: {why}");
+    internal void PlaceGivenUp(string address, int port, string why) =>
+        Write(LogLevel.Information, 57, $"Nothing is kept any more for the replica {address}:{port} that has gone: {why}");
 
     internal void ExportBegins(string address) => Write(LogLevel.Information, 67, $"{address} asks for all data as an RDB file");
 
@@ -166,14 +174,16 @@ internal sealed class ServerLog(ILogger logger)
         if (hashes > 0)
             Write(LogLevel.Warning, 69, $"In that file {hashes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
         if (sortedSets > 0)
-            Write(LogLevel.Warning, 70, $"In that file {sortedSets} sorted sets have lost the times at which members expire: the format cannot hold them");
+            Write(LogLevel.Warning, 70,
+                $"In that file {sortedSets} sorted sets have lost the times at which members expire: the format cannot hold them");
     }
 
     internal void ExportFailed(string address, string why) => Write(LogLevel.Warning, 71, $"{address} has not got all data: {why}");
 
     internal void Follows(string primary) => Write(LogLevel.Information, 42, $"This server is a replica of {primary} now");
 
-    internal void LinkBroken(string primary, string why) => Write(LogLevel.Warning, 43, $"No link to the primary {primary}: {why}; trying again");
+    internal void LinkBroken(string primary, string why) =>
+        Write(LogLevel.Warning, 43, $"No link to the primary {primary}: {why}; trying again");
 
     internal void PartialSync(string primary, string at) => Write(LogLevel.Information, 44, $"Following {primary} from {at} on");
 
@@ -183,12 +193,14 @@ internal sealed class ServerLog(ILogger logger)
         (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {(writes == 1 ? "1 write" : $"{writes} writes")} that this server had up to {mine} and the primary never had")
         + (file is null ? "" : $"; {(writes == 1 ? "it is" : "they are")} kept in {file}"));
 
-    internal void OrphanDropped(string name) => Write(LogLevel.Warning, 55, $"Deleted {name}: writes discarded earlier are kept in a limited number of files");
+    internal void OrphanDropped(string name) =>
+        Write(LogLevel.Warning, 55, $"Deleted {name}: writes discarded earlier are kept in a limited number of files");
 
     internal void OrphanFailed(string why) => Write(LogLevel.Warning, 56, $"The writes that are discarded cannot be kept in a file: {why}");
 
     internal void Promoted(uint term, ulong batch, string at) =>
-        Write(LogLevel.Information, 47, $"This server is a primary now: term {term} begins {(batch == 0 ? "with the first batch" : "behind " + at)}");
+        Write(LogLevel.Information, 47,
+            $"This server is a primary now: term {term} begins {(batch == 0 ? "with the first batch" : "behind " + at)}");
 
     internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one, and what it had before is kept nowhere: it begins empty");
 

@@ -2,7 +2,8 @@ namespace Garnet.Server.Base;
 
 /// <summary>
 /// Something has happened; one thread waits for it. Holds nothing of the system's, so that whoever comes late may set it when nobody
-/// waits any more.
+/// waits any more. For background threads that are woken some times a second: the log's <c>Bell</c> is woken with each batch and so has no
+/// lock, but must be alone with its thread; <c>AdvanceBell</c> has many that wait, each for something else.
 /// </summary>
 internal sealed class Signal
 {

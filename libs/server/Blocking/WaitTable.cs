@@ -105,7 +105,8 @@ internal sealed class WaitTable(Store store, Listeners waiters)
         lock (_queues.Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && (place.Owner.End != WaitEnd.None || place.Owner.IsHeld || !place.Owner.IsReady(store, in key, kind)))
+            while (place is not null
+                && (place.Owner.End != WaitEnd.None || place.Owner.IsHeld || !place.Owner.IsReady(store, in key, kind)))
                 place = place.Behind;
             return place?.Owner;
         }

@@ -55,7 +55,9 @@ internal sealed class PeerAddress
             if (Family(_remote) == Libc.AF_INET)
                 return _remote[4] == 127;
             ReadOnlySpan<byte> v6 = _remote.AsSpan(8, 16);
-            return v6[..15].IndexOfAnyExcept((byte)0) < 0 ? v6[15] == 1 : v6[..10].IndexOfAnyExcept((byte)0) < 0 && v6[10] == 0xFF && v6[12] == 127;
+            return v6[..15].IndexOfAnyExcept((byte)0) < 0
+                ? v6[15] == 1
+                : v6[..10].IndexOfAnyExcept((byte)0) < 0 && v6[10] == 0xFF && v6[12] == 127;
         }
     }
 

@@ -85,7 +85,15 @@ internal class ServerCore
     }
 
     /// <summary>True if the script has run for longer than others should wait without a word.</summary>
-    internal bool IsBusyWith(Running running) => Settings.Scripts.BusyMilliseconds is > 0 and var limit && Clock.MonotonicUs - running.BeganUs > limit * 1000;
+    internal bool IsBusyWith(Running running) =>
+        Settings.Scripts.BusyMilliseconds is > 0 and var limit && Clock.MonotonicUs - running.BeganUs > limit * 1000;
+
+    /// <summary>Wakes all threads that run commands.</summary>
+    internal void NudgeAll()
+    {
+        foreach (Worker worker in Workers)
+            worker.Nudge();
+    }
 
     /// <summary>Wakes the threads that have somebody who waits for the log.</summary>
     internal void NudgeWaiting()

@@ -22,7 +22,8 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     internal int Index { get; } = index;
     internal Store Store { get; } = core.Store;
     internal StoreSession Session { get; } = core.Store.OpenSession(wake);
-    internal long NowMs { get; private protected set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
+    // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
+    internal long NowMs { get; private protected set; }
     internal RespWriter Out { get; set; } = null!; // from the first moment on: there is no worker without replies
     internal IValueReplies Values { get; set; } = null!; // as Out
     internal ReactorFigures Figures { get; } = new(commands);
@@ -52,7 +53,10 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// <summary>What the running command has changed, while somebody wants to know.</summary>
     internal List<KeyNote> Notes { get; } = [];
 
-    /// <summary>What the running command tells of its changes, one by one, where that is not always the same (its spec says it else).</summary>
+    /// <summary>
+    /// The keyspace event of each change of the running command, in the order of the changes; null = no event. Only commands whose event
+    /// depends on what they have done fill it: the others have one event, in their spec.
+    /// </summary>
     internal List<KeyEvent?> Told { get; } = [];
 
     /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>

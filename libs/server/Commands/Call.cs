@@ -166,5 +166,6 @@ internal unsafe ref struct Call
     internal readonly Reply WrongArity() => FailText(WrongArityText());
 
     /// <summary>That sentence.</summary>
-    internal readonly string WrongArityText() => $"ERR wrong number of arguments for '{Worker.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command";
+    internal readonly string WrongArityText() =>
+        $"ERR wrong number of arguments for '{Worker.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command";
 }

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
@@ -7,7 +8,7 @@ using Garnet.Server.Rights;
 namespace Garnet.Server.Commands;
 
 /// <summary>What clients may have: how many there are, how much each may send and leave unread, how long each may be idle.</summary>
-internal sealed class ClientLimits(ServerSettings settings, Users users)
+internal sealed class ClientLimits
 {
     /// <summary>Bytes of replies an unauthenticated client may leave unread before it is closed (CVE-2025-21605).</summary>
     internal const int UnauthenticatedOutputBytesMax = 64 * 1024;
@@ -20,14 +21,31 @@ internal sealed class ClientLimits(ServerSettings settings, Users users)
     private long _lastClientId;
     private int _clients;
     private long _clientsMax;
-    private readonly ServerSettings _settings = settings;
+    private readonly ServerSettings _settings;
+    private readonly Users _users;
+
+    /// <summary>Follows its settings from here on.</summary>
+    /// <param name="settings">The settings.</param>
+    /// <param name="users">Who may come in.</param>
+    /// <param name="table">Tells of changes of the settings.</param>
+    /// <param name="wake">Wakes all workers: one that waits without end does not know of a new limit of idle time.</param>
+    internal ClientLimits(ServerSettings settings, Users users, SettingTable table, Action wake)
+    {
+        (_settings, _users) = (settings, users);
+        foreach (string name in (ReadOnlySpan<string>)["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit"])
+            table.OnSet(name, Apply);
+        foreach (string name in (ReadOnlySpan<string>)["requirepass", "timeout", "maxmemory-clients"])
+            table.OnSet(name, wake);
+        table.OnSet("maxclients", () => Fit() ? null : "the limit of open files (ulimit -n) does not allow so many clients");
+        Apply();
+    }
 
     /// <summary>Limits of a request.</summary>
     internal RespLimits Requests { get; private set; }
     internal long QueryBufferLimit { get; private set; }
     internal int StallBytes { get; private set; }
     /// <summary>True if a new connection must say who it is.</summary>
-    internal bool PasswordRequired => !users.IsOpen;
+    internal bool PasswordRequired => !_users.IsOpen;
 
     /// <summary>True if whoever reaches an address that other machines can reach may do everything.</summary>
     internal bool IsOpenToNetwork => !PasswordRequired && !_settings.Security.ProtectedMode && _settings.Network.ReachesNetwork
@@ -67,7 +85,8 @@ internal sealed class ClientLimits(ServerSettings settings, Users users)
     /// <summary>True if the client has been idle too long, or has not authenticated in time.</summary>
     internal bool IsOverdue(Connection client, long nowMs)
     {
-        if ((client.Modes & ClientModes.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
+        if ((client.Modes & ClientModes.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs
+            && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
             return true;
         int timeout = _settings.Network.TimeoutSeconds;
         bool exempt = client.Parked || (client.Modes & ClientModes.Monitor) != 0 || client.Subscriptions is { Count: > 0 };
@@ -102,8 +121,8 @@ internal sealed class ClientLimits(ServerSettings settings, Users users)
             log.TooFewFiles(_settings.Network.ClientsMax, ClientsMax + OpenFiles.Reserve, ClientsMax);
     }
 
-    /// <summary>Takes over settings that are read on hot paths.</summary>
-    internal void Apply()
+    // Takes over settings that are read on hot paths.
+    private void Apply()
     {
         Requests = new RespLimits { ArgsMax = RespLimits.DefaultArgsMax, BulkBytesMax = _settings.Network.BulkBytesMax };
         QueryBufferLimit = _settings.Network.QueryBufferBytesMax;

@@ -22,6 +22,9 @@ internal abstract class Executor : Worker, IReadyWorker
     /// <summary>MULTI and EXEC.</summary>
     internal abstract ITransactions Transactions { get; }
 
+    /// <summary>Scripts and functions.</summary>
+    internal abstract IScripts Scripts { get; }
+
     /// <summary>The change of users (<see cref="Rights.Users.Changes"/>) that its connections have been judged by.</summary>
     internal long RightsSeen { get; set; }
 

@@ -3,7 +3,7 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Commands;
 
 /// <summary>What whoever asks the rules must know of MULTI and EXEC.</summary>
-internal unsafe interface ITransactions
+internal unsafe interface ITransactions : IDisposable
 {
     /// <summary>Keeps a command for EXEC.</summary>
     Reply Enqueue(ref Call call, CommandEntry* entry);

@@ -2,7 +2,9 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// Which arguments of a call are keys: the one place that reads a command's <see cref="KeySpec"/>. In the order Redis names them: a
-/// counted command's destination, the keys, the destination that an option names. Allocates nothing.
+/// counted command's destination, the keys, the destination that an option names. Allocates nothing. Only the first key of a fixed place is
+/// known without it: <see cref="CommandEntry.FirstKey"/>, which <see cref="CommandTable"/> takes from the same spec, for what each command
+/// pays (prefetch, the hash of a key that a script names).
 /// </summary>
 internal readonly struct KeyPositions
 {
@@ -57,7 +59,8 @@ internal readonly struct KeyPositions
     internal static KeyPositions Of(int argument) => new(0, argument, 1, 1, 0);
 
     /// <summary>The keys of the call's own command; false if they cannot be told: it will answer with an error.</summary>
-    internal static bool TryOf(ref Call call, KeySpec keys, out KeyPositions positions) => TryOf(ref call, 0, call.Count, keys, out positions);
+    internal static bool TryOf(ref Call call, KeySpec keys, out KeyPositions positions) =>
+        TryOf(ref call, 0, call.Count, keys, out positions);
 
     /// <summary>The keys of a command of so many arguments whose name is the argument <paramref name="name"/>.</summary>
     internal static bool TryOf(ref Call call, int name, int count, KeySpec keys, out KeyPositions positions)

@@ -22,6 +22,7 @@ internal sealed class Monitoring : IDisposable
         Statistics = new Statistics(core, commands, connections, replication);
         Latency = new LatencyMonitor(inspect);
         Audit = new AuditTrail(core, core.Settings.Security);
+        Follow(core.Table);
     }
 
     internal Monitors Monitors { get; }
@@ -50,16 +51,20 @@ internal sealed class Monitoring : IDisposable
     /// <summary>Takes a closing client out.</summary>
     internal void Forget(Connection client) => Monitors.Remove(client);
 
-    /// <summary>Follows the settings of its logs.</summary>
-    internal void TakeLiveSettings(SettingTable table)
+    private void Follow(SettingTable table)
     {
+        ReadOnlySpan<string> thresholds =
+            ["slowlog-log-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than", "latency-monitor-threshold"];
+        foreach (string name in thresholds)
+            table.OnSet(name, Apply);
+        Apply();
         table.OnSet("slowlog-max-len", Slowlog.Trim);
         table.OnSet("commandlog-large-request-max-len", LargeRequests.Trim);
         table.OnSet("commandlog-large-reply-max-len", LargeReplies.Trim);
     }
 
-    /// <summary>Takes over settings that are read on hot paths.</summary>
-    internal void Apply()
+    // Takes over settings that are read on hot paths.
+    private void Apply()
     {
         InspectSettings inspect = _settings;
         MeasuresReplies = inspect.ReplyLargerThanBytes is >= 0 and < Worker.SendEarlyBytes;

@@ -1,4 +1,3 @@
-using Garnet.Common;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.PubSub;
@@ -15,10 +14,12 @@ internal sealed class Observers
         var listeners = new KeyListeners();
         Listeners = listeners;
         Tracker = new Tracker(core, listeners.Trackers);
-        Watches = new WatchTable(core, listeners.Watchers);
+        Watches = new WatchTable(core.Store, core.Clock, listeners.Watchers);
         Waits = new WaitTable(core.Store, listeners.Waiters);
-        Events = new KeyEvents(core, Channels);
+        Events = new KeyEvents(core.Settings.Inspect, Channels);
         Changes = new KeyChanges(core, listeners, Watches, Waits, Tracker, Events);
+        core.Table.OnSet("notify-keyspace-events", Changes.Listen);
+        core.Table.OnSet("tracking-table-max-keys", Tracker.Fit);
     }
 
     internal Channels Channels { get; } = new();
@@ -30,13 +31,6 @@ internal sealed class Observers
     internal WatchTable Watches { get; }
     internal WaitTable Waits { get; }
     internal KeyEvents Events { get; }
-
-    /// <summary>Asks to be told of settings that may change.</summary>
-    internal void TakeLiveSettings(SettingTable table)
-    {
-        table.OnSet("notify-keyspace-events", Changes.Listen);
-        table.OnSet("tracking-table-max-keys", Tracker.Fit);
-    }
 
     /// <summary>The changes of keys on the worker's thread are its own from here on.</summary>
     internal void Claim(Worker worker) => Changes.Claim(worker);

@@ -1,8 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using Garnet.Aof.Shipping;
-using Garnet.Common;
-using Garnet.Common.Resp;
-using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.Expiry;
@@ -12,6 +9,7 @@ using Garnet.Server.PubSub;
 using Garnet.Server.Replication;
 using Garnet.Server.Scripting;
 using Garnet.Server.Sessions;
+using Garnet.Server.Tiering;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 using Tsavorite;
@@ -31,21 +29,23 @@ internal sealed class ServerContext : ServerCore, IDisposable
     {
         Commands = commands;
         Rights = rights;
-        ClientLimits = new ClientLimits(Settings, Rights.Users);
+        ClientLimits = new ClientLimits(Settings, Rights.Users, Table, NudgeAll);
         Keeper = keeper;
         Replication = new ReplicationNode(this, keeper, backlog, replay);
         Observers = new Observers(this);
-        ScriptTurns = new ScriptTurns(this);
+        ScriptTurns = new ScriptTurns(() => Workers.Select(static worker => worker.Turn), () => RunningScript() is { } running && IsBusyWith(running));
         Func<bool> removes = () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica;
-        EntryReaper = new EntryReaper(this, keeper is not null, removes, Observers.Changes, Observers.Tracker);
+        EntryReaper = new EntryReaper(Store, Settings.Memory.Databases, keeper is not null, removes, Observers.Changes, Observers.Tracker)
+        {
+            WakeWorker = () => Workers[0].Nudge(),
+        };
         Replication.DataReplaced += Observers.Flushed;
         Replication.Deciding += EntryReaper.Wake;
         Monitoring = new Monitoring(this, commands.Specs.Count, () => Connections(), Replication);
         Refusals = new WriteRefusals(this, keeper, Replication.Access);
-        ApplySettings();
         Observers.Changes.Listen();
         Store.Namespaces.MayChange = () => Observers.Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
-        TakeLiveSettings();
+        TierLimits.Follow(Store, Settings.Tier, Table);
     }
 
     internal CommandTable Commands { get; }
@@ -129,40 +129,6 @@ internal sealed class ServerContext : ServerCore, IDisposable
         foreach (Worker worker in Workers)
             worker.CopyClientsTo(clients);
         return clients;
-    }
-
-    // Those that other rooms keep something derived from, they ask for themselves.
-    private void TakeLiveSettings()
-    {
-        ReadOnlySpan<string> read = ["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit", "requirepass", "timeout", "maxmemory-clients", "slowlog-log-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than", "latency-monitor-threshold"];
-        foreach (string name in read)
-            Table.OnSet(name, ApplySettings);
-        Table.OnSet("maxclients", () => ClientLimits.Fit() ? null : "the limit of open files (ulimit -n) does not allow so many clients");
-        Table.OnSet("maxmemory", () =>
-        {
-            MemoryLimitBytes = MemoryPlan.LimitBytes(Settings.Memory.MaxMemoryBytes);
-            Replication.TakeMemorySettings();
-        });
-        foreach (string name in (ReadOnlySpan<string>)["tier-promotion", "tier-write-rate", "tier-write-per-day"])
-            Table.OnSet(name, TakeTierSettings);
-        TakeTierSettings();
-        Monitoring.TakeLiveSettings(Table);
-        Observers.TakeLiveSettings(Table);
-    }
-
-    /// <summary>Takes over settings that are read on hot paths; called at the start and after CONFIG SET.</summary>
-    internal void ApplySettings()
-    {
-        ClientLimits.Apply();
-        foreach (Worker worker in Workers)
-            worker.Nudge(); // one that waits without end does not know the new idle limit
-        Monitoring.Apply();
-    }
-
-    private void TakeTierSettings()
-    {
-        Store.Promotion = Settings.Tier.Promotion;
-        Store.LimitTierWrites(Settings.Tier.WriteRateBytes, Settings.Tier.WritePerDayBytes);
     }
 
     /// <inheritdoc/>

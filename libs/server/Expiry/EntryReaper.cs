@@ -17,15 +17,16 @@ namespace Garnet.Server.Expiry;
 /// expiry.E1: looks of the walk are nobody's reads: on the tier they bring nothing back but what is removed from, and a tick begins only so many.
 /// expiry.E2: what cannot be read is passed over, and tried again later; the walk goes on with the others.
 /// </summary>
-internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
+internal sealed unsafe class EntryReaper(
+    Store store, int databases, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
 {
     private const int RecordsPerTick = 2000, EntriesPerTick = 20_000;
     private const int ReadsPerTick = 32; // of the tier, beside as many of the records that the walk comes to
 
     private readonly List<(byte[] Name, uint Segment)> _found = [];
-    private readonly TimedPass _pass = new(server.Store);
+    private readonly TimedPass _pass = new(store);
     private readonly LargeTimes _times = new();
-    private readonly uint[] _namespaces = new uint[server.Settings.Memory.Databases];
+    private readonly uint[] _namespaces = new uint[databases];
     private volatile bool _isActive = mayHaveDue;
     private long _nextMs = mayHaveDue ? 0 : long.MaxValue;
     private bool _isWalking, _isWhole;
@@ -35,6 +36,9 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
     private DueVisit _visit;
     private bool _isVisiting;
     private int _woken;
+
+    /// <summary>Wakes the worker that ticks.</summary>
+    internal required Action WakeWorker { get; init; }
 
     /// <summary>True while ticks are needed.</summary>
     internal bool IsActive => _isActive;
@@ -56,7 +60,7 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
     /// <summary>Walks on, if it is time; on the first reactor's thread.</summary>
     internal void Tick(Worker worker)
     {
-        if (!_isActive || !mayRun() || server.Store.IsExpiryPaused || !IsTime(worker.NowMs))
+        if (!_isActive || !mayRun() || store.IsExpiryPaused || !IsTime(worker.NowMs))
             return;
         SessionTier? tier = worker.Session.Tier;
         if (tier is not null)
@@ -86,7 +90,7 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
         if (_isActive)
             return;
         _isActive = true;
-        server.Workers[0].Nudge();
+        WakeWorker();
     }
 
     private bool IsTime(long nowMs)
@@ -102,7 +106,7 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
 
     private void Walk(Worker worker)
     {
-        uint ns = server.Store.Namespaces.Id(_database);
+        uint ns = store.Namespaces.Id(_database);
         if (_cursor == 0 && _found.Count == 0)
             _namespaces[_database] = ns;
         _isWhole &= ns == _namespaces[_database];
@@ -120,7 +124,7 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
         _database = 0;
         _isWalking = false;
         for (int i = 0; i < _namespaces.Length; i++)
-            _isWhole &= _namespaces[i] == server.Store.Namespaces.Id(i);
+            _isWhole &= _namespaces[i] == store.Namespaces.Id(i);
         _nextMs = _isWhole ? _pass.End() : 0; // else two databases have changed places, and one may have been passed over
         _isActive = _nextMs != long.MaxValue;
         _isActive |= Volatile.Read(ref _woken) != 0; // who woke it just now saw it still active

@@ -117,7 +117,14 @@ internal sealed class Statistics(
     // Of so many commands one by one.
     private Totals Sum(int commands)
     {
-        var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
+        var sum = new Totals
+        {
+            Calls = new long[commands],
+            Failed = new long[commands],
+            RejectedCalls = new long[commands],
+            TimedUs = new long[commands],
+            TimedCalls = new long[commands],
+        };
         foreach (Worker worker in server.Workers)
             Add(sum, worker);
         (sum.Connections, sum.Rejected) = connections();

@@ -1,4 +1,3 @@
-using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
@@ -37,6 +36,7 @@ internal sealed class WriteRefusals : IDisposable
     // By cause: looks that are left until it counts as over; 0 = nothing is refused for it.
     private readonly int[] _left = new int[Causes.Length];
     private Timer? _timer;
+    private bool _isClosed; // a look that the timer has begun may come to it after its end, when the store is gone
 
     internal WriteRefusals(ServerCore server, DataKeeper? keeper, RoleAccess access)
     {
@@ -64,7 +64,7 @@ internal sealed class WriteRefusals : IDisposable
             return;
         lock (_gate)
         {
-            if (_left[(int)cause] != 0)
+            if (_left[(int)cause] != 0 || _isClosed)
                 return;
             Volatile.Write(ref _left[(int)cause], GoodLooks);
             _timer ??= new Timer(static self => ((WriteRefusals)self!).Look(), this, LookMs, LookMs);
@@ -79,7 +79,7 @@ internal sealed class WriteRefusals : IDisposable
         Note(cause);
         return cause switch
         {
-            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + _keeper?.Trouble),
+            RefusalCause.Log => FaultText.LogTrouble(_keeper?.Trouble),
             RefusalCause.Memory => Full,
             _ => Lonely,
         };
@@ -90,6 +90,8 @@ internal sealed class WriteRefusals : IDisposable
     {
         lock (_gate)
         {
+            if (_isClosed)
+                return;
             foreach (RefusalCause cause in Causes)
             {
                 ref int left = ref _left[(int)cause];
@@ -112,7 +114,10 @@ internal sealed class WriteRefusals : IDisposable
     public void Dispose()
     {
         lock (_gate)
+        {
+            _isClosed = true;
             _timer?.Dispose();
+        }
     }
 
     private bool Lasts(RefusalCause cause) => cause switch

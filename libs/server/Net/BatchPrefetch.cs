@@ -41,7 +41,8 @@ internal sealed unsafe class BatchPrefetch(Store store, FrameBatch batch, Comman
         {
             Frame* frame = batch.Frames + i;
             int member = entries[frame->Command].Member;
-            if (member == 0 || member >= frame->ArgCount || frame->Bucket == 0 || !store.Namespaces.TryId(batch.Clients[i].Database, out uint ns))
+            if (member == 0 || member >= frame->ArgCount || frame->Bucket == 0
+                || !store.Namespaces.TryId(batch.Clients[i].Database, out uint ns))
                 continue;
             Arg* args = batch.Args.Items + frame->FirstArg;
             Arg key = args[entries[frame->Command].FirstKey];

@@ -37,7 +37,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _ready = worker.Ready;
         _replies = replies;
         _held = replies.Held;
-        _batch = new FrameBatch(worker);
+        _batch = new FrameBatch(worker.Store, worker.Server.Commands);
         _entries = _batch.Entries;
         _args = _batch.Args;
         _frames = _batch.Frames;
@@ -76,7 +76,8 @@ internal sealed unsafe class BatchRunner : IDisposable
         _mayRun = _server.ScriptTurns.TryEnter(_worker);
         if (_worker.HasOldRights)
             ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
-        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig; // read after TryEnter: a script may have changed it (scripting.G4)
+        // read after TryEnter: a script may have changed it (scripting.G4)
+        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig;
         _placed = _server.Replication.IsAsked;
         _reads = _placed && _server.Replication.TakesReads;
         long began = _server.Clock.MonotonicUs;

@@ -1,6 +1,6 @@
+using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Tiering;
 using Garnet.Server.Tiering;
 using Tsavorite;
 
@@ -107,7 +107,8 @@ internal sealed unsafe class Fetching
     }
 
     // In the middle of its first change an edit has changed nothing yet, or does not ask.
-    private bool MayFetch() => MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
+    private bool MayFetch() =>
+        MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
 
     private bool MayWaitForRoom()
     {

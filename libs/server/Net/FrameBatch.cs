@@ -7,13 +7,11 @@ using Tsavorite;
 namespace Garnet.Server.Net;
 
 /// <summary>The commands that have been framed and not run yet, of all connections of a reactor, in the order in which they run.</summary>
-internal sealed unsafe class FrameBatch(Executor worker) : IDisposable
+internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : IDisposable
 {
     internal const int FramesMax = 64;
 
-    private readonly Store _store = worker.Store;
-    private readonly CommandTable _commands = worker.Server.Commands;
-    private readonly CommandEntry* _entries = worker.Server.Commands.Entries;
+    private readonly CommandEntry* _entries = commands.Entries;
     private readonly NativeArray<Frame> _memory = new(FramesMax);
 
     /// <summary>How many there are.</summary>
@@ -44,7 +42,7 @@ internal sealed unsafe class FrameBatch(Executor worker) : IDisposable
         int index = Count++;
         Frame* frame = Frames + index;
         Arg* args = Args.Items + parser.FirstArg;
-        int command = _commands.Find(args, parser.ArgCount);
+        int command = commands.Find(args, parser.ArgCount);
         frame->Start = start;
         frame->End = end;
         frame->FirstArg = parser.FirstArg;
@@ -61,9 +59,9 @@ internal sealed unsafe class FrameBatch(Executor worker) : IDisposable
             return;
         }
 
-        frame->KeyHash = _store.HashBytes(args[key].Bytes, args[key].Length);
-        frame->Bucket = _store.Namespaces.TryId(client.Database, out uint ns) // while a script runs for long, framing must go on
-            ? _store.PrefetchBucket(_store.KeyFromHash(args[key].Bytes, args[key].Length, ns, frame->KeyHash))
+        frame->KeyHash = store.HashBytes(args[key].Bytes, args[key].Length);
+        frame->Bucket = store.Namespaces.TryId(client.Database, out uint ns) // while a script runs for long, framing must go on
+            ? store.PrefetchBucket(store.KeyFromHash(args[key].Bytes, args[key].Length, ns, frame->KeyHash))
             : 0;
     }
 

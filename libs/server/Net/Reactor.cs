@@ -3,8 +3,6 @@ using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Scripting;
-using Garnet.Server.Families.Transactions;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -21,7 +19,7 @@ namespace Garnet.Server.Net;
 /// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
 /// net.R5  Every pointer into the receive buffer dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
 /// </summary>
-internal sealed class Reactor : Executor, IScriptWorker, IDisposable
+internal sealed class Reactor : Executor, IDisposable
 {
     private const int TickMs = 100;
 
@@ -33,21 +31,20 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     private readonly WaitingClients _waiting;
     private readonly BusyClients _busy;
     private readonly Upkeep _upkeep;
-    private readonly TransactionQueue _transactions;
     private int _readyCount;
     private long _nextTickMs;
     // While a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one.
     private bool _resumesLater;
     private volatile bool _stopping;
 
-    internal Reactor(ServerContext server, int index, ITransport transport)
+    internal Reactor(ServerContext server, int index, ITransport transport, IWorkerFamilies families)
         : base(server, index, WokenCommands.Instance, transport.ReaderWake)
     {
         _transport = transport;
         _mailbox = new Mailbox(transport);
         _replies = new ReplyPath(this, transport, client => _receiver!.Carry(client));
-        _transactions = new TransactionQueue(this);
-        Scripts = new ScriptHost(this);
+        Transactions = families.TransactionsOn(this);
+        Scripts = families.ScriptsOn(this);
         _runner = new BatchRunner(this, _replies);
         _receiver = new RequestReceiver(this, _runner, _replies, transport);
         _waiting = new WaitingClients(this, _replies, _receiver);
@@ -56,10 +53,10 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     }
 
     /// <inheritdoc/>
-    internal override ITransactions Transactions => _transactions;
+    internal override ITransactions Transactions { get; }
 
     /// <inheritdoc/>
-    public ScriptHost Scripts { get; }
+    internal override IScripts Scripts { get; }
 
     /// <summary>Its batches.</summary>
     internal BatchRunner Runner => _runner;
@@ -207,7 +204,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
         Session.Dispose(); // reads that finish wake the transport
         _transport.Dispose();
         _receiver.Dispose();
-        _transactions.Dispose();
+        Transactions.Dispose();
         Scripts.Dispose();
         _busy.Dispose();
         Ready.Dispose();

@@ -2,7 +2,7 @@ namespace Garnet.Server.Persistence;
 
 /// <summary>
 /// Wakes all who wait for the log to advance; costs whoever advances it a look as long as nobody waits. Several may wait: each looks again
-/// under the gate, so that none of them takes another's word away.
+/// under the gate, so that none of them takes another's word away, as the waiters of a <see cref="Base.Signal"/> would.
 /// </summary>
 internal sealed class AdvanceBell
 {

@@ -37,7 +37,8 @@ internal sealed class ChangeCounter(int partitions) : IWriteLog, IDisposable
     }
 
     /// <inheritdoc/>
-    public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes) => _counts[partition * Stride]++;
+    public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes) =>
+        _counts[partition * Stride]++;
 
     /// <inheritdoc/>
     public void Hold()

@@ -25,7 +25,8 @@ internal sealed class LedLogs(Func<AppendOnlyLog, ulong> keptBy)
     internal void Take(AppendOnlyLog log, uint ledTerm)
     {
         if (_inForce is { Term: not 0 } before)
-            _ended.Add(new EndedLogs.Ended(before.Term, keptBy(before.Aof), before.Aof.Durable)); // first: it is looked for there from then on
+            // first: it is looked for there from then on
+            _ended.Add(new EndedLogs.Ended(before.Term, keptBy(before.Aof), before.Aof.Durable));
         _inForce = new LogInForce(log, ledTerm);
     }
 
@@ -41,7 +42,8 @@ internal sealed class LedLogs(Func<AppendOnlyLog, ulong> keptBy)
     internal bool HasLost(LogMark mark) => _inForce is { } log && (mark.Term != log.Term || log.Aof.Poison is not null) && !Keeps(mark);
 
     /// <summary>True if the batch is durable.</summary>
-    internal bool IsDurable(LogMark mark) => _inForce is not { } log || mark.Batch <= (mark.Term == log.Term ? log.Aof.Durable : _ended.Of(mark.Term).Durable);
+    internal bool IsDurable(LogMark mark) =>
+        _inForce is not { } log || mark.Batch <= (mark.Term == log.Term ? log.Aof.Durable : _ended.Of(mark.Term).Durable);
 
     /// <summary>Somebody waits until the batch is durable.</summary>
     internal void RequireSync(LogMark mark)

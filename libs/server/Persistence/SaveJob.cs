@@ -15,7 +15,8 @@ namespace Garnet.Server.Persistence;
 /// Snapshots of the whole store: one at a time, on a thread of its own, asked for by BGSAVE, SAVE, BGREWRITEAOF and SHUTDOWN
 /// SAVE, or due by the save points or the growth of the log. In what order, <see cref="SnapshotTaker"/> knows.
 /// </summary>
-internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole role, DataDirectory directory, PersistenceSettings settings) : IDisposable
+internal sealed class SaveJob(
+    KeptLog log, ChangeCounter? counter, ServerCore server, ILogRole role, DataDirectory directory, PersistenceSettings settings) : IDisposable
 {
     /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
@@ -97,7 +98,8 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
         }
 
         long grown = LogBytes() - _bytesAtSave;
-        if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)
+        if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin
+            || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)
             return;
         server.Log.LogGrown(grown);
         TryStart();
@@ -118,7 +120,7 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
     /// </summary>
     internal void TakeLast()
     {
-        bool due = keeper.HasLog
+        bool due = settings.AppendOnly
             ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
             : settings.Save.Rules.Count > 0 && Changes > 0;
         if (!due || role.IsReplica || TryStart() == 0) // a replica's data come from its primary
@@ -174,9 +176,9 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
             server.Log.Progress(progress.Format());
     }
 
-    private long Total() => (keeper.Counter?.Changes ?? 0) + role.EntriesLogged;
+    private long Total() => (counter?.Changes ?? 0) + role.EntriesLogged;
 
-    private long LogBytes() => keeper.Figures?.BytesWritten ?? 0;
+    private long LogBytes() => log.Figures?.BytesWritten ?? 0;
 
     private void Run()
     {
@@ -216,8 +218,8 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
         var taker = new SnapshotTaker(server.Store, directory, server.Clock)
         {
-            AwaitDurable = keeper.Log.WaitDurable, Terms = () => role.TermStarts,
-            Truncate = before => keeper.Log.Truncate(before, role.NeededFrom),
+            AwaitDurable = log.WaitDurable, Terms = () => role.TermStarts,
+            Truncate = before => log.Truncate(before, role.NeededFrom),
         };
         SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
         LastCutUs = saved.Figures.CutUs;

@@ -15,7 +15,8 @@ namespace Garnet.Server.PubSub;
 internal sealed class Channels
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<byte[], Audience>[] _subscribers = [new(ByteString.Comparer), new(ByteString.Comparer), new(ByteString.Comparer)];
+    private readonly Dictionary<byte[], Audience>[] _subscribers =
+        [new(ByteString.Comparer), new(ByteString.Comparer), new(ByteString.Comparer)];
     private volatile bool _any;
 
     /// <summary>Throws <see cref="TooLargeException"/> if nobody can subscribe to the name.</summary>
@@ -79,7 +80,8 @@ internal sealed class Channels
         lock (_gate)
         {
             if (_subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out byte[]? name, out Audience? audience))
-                receivers += Deliver(from, audience.Clients, new Delivery(kind, name, kind == ChannelKind.Shard ? "smessage" : "message", channel, message));
+                receivers += Deliver(from, audience.Clients,
+                    new Delivery(kind, name, kind == ChannelKind.Shard ? "smessage" : "message", channel, message));
             if (kind == ChannelKind.Channel)
                 receivers += PublishToPatterns(from, channel, message);
         }
@@ -108,7 +110,9 @@ internal sealed class Channels
     internal int CountSubscribers(ChannelKind kind, ReadOnlySpan<byte> name)
     {
         lock (_gate)
-            return _subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(name, out Audience? audience) ? audience.Clients.Count : 0;
+            return _subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(name, out Audience? audience)
+                ? audience.Clients.Count
+                : 0;
     }
 
     /// <summary>Names with subscribers in a space.</summary>

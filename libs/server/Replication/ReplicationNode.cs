@@ -121,9 +121,6 @@ internal sealed class ReplicationNode : IDisposable
     /// <summary>A server without a data directory takes the role its settings give it.</summary>
     internal void BeginInMemory() => ForKeeper.Begin(null);
 
-    /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
-    internal void TakeMemorySettings() => Change.TakeMemorySettings();
-
     /// <summary>A server that stops gives its role away if it is told to and can; <paramref name="then"/> follows in any case.</summary>
     internal void HandOverAndStop(Action then) => Handovers.BeforeStop(then);
 

@@ -96,7 +96,8 @@ internal sealed class Script
     }
 
     /// <summary>The names of flags, as FUNCTION LIST shows them.</summary>
-    internal static IEnumerable<string> NamesOf(ScriptFlags flags) => FlagNames.Where(pair => (flags & pair.Value) != 0).Select(static pair => pair.Key);
+    internal static IEnumerable<string> NamesOf(ScriptFlags flags) =>
+        FlagNames.Where(pair => (flags & pair.Value) != 0).Select(static pair => pair.Key);
 
     private static bool TryShebang(ReadOnlySpan<byte> source, out ScriptFlags flags, out string error)
     {

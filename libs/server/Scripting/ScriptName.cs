@@ -42,5 +42,6 @@ internal readonly record struct ScriptName(ulong First, ulong Second, uint Third
         return Convert.ToHexStringLower(hash);
     }
 
-    private static ScriptName From(ReadOnlySpan<byte> hash) => new(MemoryMarshal.Read<ulong>(hash), MemoryMarshal.Read<ulong>(hash[8..]), MemoryMarshal.Read<uint>(hash[16..]));
+    private static ScriptName From(ReadOnlySpan<byte> hash) =>
+        new(MemoryMarshal.Read<ulong>(hash), MemoryMarshal.Read<ulong>(hash[8..]), MemoryMarshal.Read<uint>(hash[16..]));
 }

@@ -16,11 +16,13 @@ namespace Garnet.Server.Scripting;
 ///     them is true to the end of the batch, whatever locks it takes in between, and who has begun a pause knows that no batch goes on
 ///     that has not seen it. A command in a script or a transaction finds the turn taken by it; a transaction takes it before its locks.
 /// </summary>
-internal sealed class ScriptTurns(ServerCore server) : IDisposable
+/// <param name="all">The turns of all workers.</param>
+/// <param name="isTooLong">True while a script has run for longer than others should wait without a word.</param>
+internal sealed class ScriptTurns(Func<IEnumerable<Turn>> all, Func<bool> isTooLong) : IDisposable
 {
     private const int SpinsMax = 100, WaitMsMax = 5;
 
-    private readonly Turns _turns = new(() => server.Workers.Select(static worker => worker.Turn));
+    private readonly Turns _turns = new(all);
     private readonly ManualResetEventSlim _free = new();
     private int _waiting;
 
@@ -94,7 +96,7 @@ internal sealed class ScriptTurns(ServerCore server) : IDisposable
             Thread.SpinWait(10);
         }
 
-        if (!patiently && server.RunningScript() is { } running && server.IsBusyWith(running))
+        if (!patiently && isTooLong())
             return false;
         Interlocked.Increment(ref _waiting);
         _free.Reset();

@@ -11,7 +11,8 @@ public sealed record NotifyClasses(int Bits) : ISettingValue
     private const int AllCount = 10, AllBits = (1 << AllCount) - 1;
 
     public const int Generic = 1, String = 1 << 1, List = 1 << 2, Set = 1 << 3, Hash = 1 << 4, SortedSet = 1 << 5, Expired = 1 << 6;
-    public const int Evicted = 1 << 7, Stream = 1 << 8, Module = 1 << 9, New = 1 << 10, Keyspace = 1 << 11, Keyevent = 1 << 12, Miss = 1 << 13;
+    public const int Evicted = 1 << 7, Stream = 1 << 8, Module = 1 << 9, New = 1 << 10, Keyspace = 1 << 11, Keyevent = 1 << 12;
+    public const int Miss = 1 << 13;
 
     /// <summary>The classes that commands bring about.</summary>
     public const int Commands = (AllBits & ~(Expired | Evicted)) | New | Miss;

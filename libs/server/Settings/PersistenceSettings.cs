@@ -15,7 +15,8 @@ public sealed class PersistenceSettings
     public string Directory
     {
         get => _directory;
-        set => _directory = value.Length == 0 ? value : Path.GetFullPath(value); // as redis, whose process goes there: it means the same wherever it is read
+        // as redis, whose process goes there: it means the same wherever it is read
+        set => _directory = value.Length == 0 ? value : Path.GetFullPath(value);
     }
 
     [Setting("dbfilename", "RDB file in dir that is imported into a directory without data. Snapshots have names of their own.", Live = true, Protected = true)]

@@ -20,13 +20,15 @@ internal sealed class Invalidation(IReadOnlyCollection<byte[]>? keys)
     {
         if (state.Redirect is not { } redirect)
         {
-            Post(from, client, static (owner, receiver, content) => ((Invalidation)content!).Arrive(owner, receiver!, redirected: false), what);
+            Post(from, client,
+                static (owner, receiver, content) => ((Invalidation)content!).Arrive(owner, receiver!, redirected: false), what);
             return;
         }
 
         if (!redirect.Closed)
         {
-            Post(from, redirect, static (owner, receiver, content) => ((Invalidation)content!).Arrive(owner, receiver!, redirected: true), what);
+            Post(from, redirect,
+                static (owner, receiver, content) => ((Invalidation)content!).Arrive(owner, receiver!, redirected: true), what);
             return;
         }
 

@@ -23,7 +23,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     [ThreadStatic]
     private static KeyChanges? _threadsChanges;
 
-    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
+    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash);
+    private static readonly KeyEvent MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
     private readonly ServerCore _server;
     private readonly KeyListeners _listeners;

@@ -12,10 +12,10 @@ namespace Garnet.Server.Tracking;
 ///
 /// tracking.N3  Events of a command are published after it and before the next one of its connection, inside EXEC too.
 /// </summary>
-internal sealed class KeyEvents(ServerCore server, Channels channels)
+internal sealed class KeyEvents(InspectSettings settings, Channels channels)
 {
     /// <summary>What is wanted.</summary>
-    internal NotifyClasses Classes => server.Settings.Inspect.NotifyClasses;
+    internal NotifyClasses Classes => settings.NotifyClasses;
 
     /// <summary>Publishes what no command asked for.</summary>
     internal void PublishUnasked(Worker worker, KeyNote note)

@@ -164,7 +164,8 @@ internal sealed class Tracker
         var changed = new Invalidation([key]);
         foreach (long id in ids)
         {
-            if (!_clients.TryGetValue(id, out Connection? client) || client.Tracking is not { } state || (state.Modes & TrackingModes.Broadcast) != 0)
+            if (!_clients.TryGetValue(id, out Connection? client) || client.Tracking is not { } state
+                || (state.Modes & TrackingModes.Broadcast) != 0)
                 continue;
             if (client != origin || (state.Modes & TrackingModes.NoLoop) == 0)
                 Invalidation.Send(from, client, state, changed);

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;
@@ -13,11 +14,12 @@ namespace Garnet.Server.Transactions;
 ///
 /// transactions.X1  A key is watched under its partition's lock, under which it is also looked whether it is there and whether the database still
 ///     stands for the namespace; who watches listens before (rule store.N1): no change is missed.
-/// transactions.X2  Keys are told apart by database, not by namespace: who empties or swaps databases holds all locks and touches here
-///     what was in them before it happens.
-/// transactions.X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
+/// transactions.X2  A watch names its key by the number of the database, not by the namespace, which FLUSHDB and SWAPDB exchange. These hold
+///     all locks, and mark the watches of every key that the databases held as changed before they exchange anything.
+/// transactions.X3  The removal of a record that had expired before it was watched is no change of its key: the key did not exist when it was
+///     watched, and does not now.
 /// </summary>
-internal sealed class WatchTable(ServerCore server, Listeners watchers)
+internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
 {
     private readonly KeyChains<Watch> _watches = new();
     private long _keys;
@@ -92,11 +94,11 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>A key has changed; under its partition's lock.</summary>
     internal unsafe void OnChange(in KeyRef key, KeyChange change)
     {
-        ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
+        ulong hash = store.HashBytes(key.Bytes, key.Length);
         KeyShard<Watch> shard = _watches.Of(hash);
         if (shard.Count == 0)
             return;
-        int database = server.Store.DatabaseOf(key.Namespace);
+        int database = store.DatabaseOf(key.Namespace);
         lock (shard.Gate)
         {
             for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
@@ -114,7 +116,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>Two databases are about to change places (transactions.X2).</summary>
     internal void OnSwap(int first, int second)
     {
-        long nowMs = server.Clock.UnixMs;
+        long nowMs = clock.UnixMs;
         TouchWhere(watch => (watch.Database == first && (watch.Existed || MayBeIn(second, watch, nowMs)))
             || (watch.Database == second && (watch.Existed || MayBeIn(first, watch, nowMs))));
     }
@@ -138,7 +140,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     private unsafe bool IsIn(int database, Watch watch, long nowMs)
     {
         fixed (byte* bytes = watch.Bytes)
-            return server.Store.IsLive(server.Store.KeyFromHash(bytes, watch.Key.Length, server.Store.Namespaces.Id(database), watch.Hash), nowMs);
+            return store.IsLive(store.KeyFromHash(bytes, watch.Key.Length, store.Namespaces.Id(database), watch.Hash), nowMs);
     }
 
     private void TouchWhere(Predicate<Watch> holds)

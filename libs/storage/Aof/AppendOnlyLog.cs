@@ -28,7 +28,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     private Store? _store;
     // Written once, by Start.
     private LaneSet _lanes = null!;
-    private GroupCommitter _sealer = null!;
+    private GroupCommitter _committer = null!;
     private LogState _state = new(1, 0);
     private Sublog[] _sublogs = [];
     private ulong _lastOfEarlierRuns;
@@ -96,7 +96,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     public void Start(AofStart start)
     {
         Open(start);
-        _sealer.Start();
+        _committer.Start();
         foreach (Sublog sublog in _sublogs) sublog.Start();
     }
 
@@ -112,14 +112,15 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     }
 
     /// <summary>Closes a batch in the term the log was started with, an empty one if nothing was written, for others to know of the term.</summary>
-    public void MarkTerm() => _sealer.Mark();
+    public void MarkTerm() => _committer.Mark();
 
     /// <summary>
     /// Takes the next batch of the primary, whole and checked, in the order of its numbers; it is held until it is laid out.
     /// </summary>
     public void Receive(BatchBytes batch)
     {
-        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length, "log.W9 a batch received follows the one before it");
+        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length,
+            "log.W9 a batch received follows the one before it");
         _lanes.MoveTo(batch.Batch + 1);
         for (int i = 0; i < _sublogs.Length; i++)
         {
@@ -149,12 +150,12 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
             _state.Fail(Lost);
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
-        _sealer = new GroupCommitter(_settings, _clock, _store, _lanes, _pool, _state);
+        _committer = new GroupCommitter(_settings, _clock, _store, _lanes, _pool, _state);
         // A file without a batch is made anew, and in between it is not there.
         if (Enumerable.Range(0, sublogs).Any(i => _segments.Has(i, start.LastBatch + 1)))
             Names?.Invoke(0, new NamedLog[sublogs]);
         _sublogs = OpenSublogs(sublogs, start);
-        _sealer.Attach(_sublogs);
+        _committer.Attach(_sublogs);
     }
 
     /// <summary>Who has turns after <see cref="Open"/>: the group committer, then each sublog.</summary>
@@ -166,10 +167,10 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
         if (turner > 0)
             _sublogs[turner - 1].Turn();
         else if (!_follows)
-            _sealer.Turn();
+            _committer.Turn();
     }
 
-    internal GroupCommitter GroupCommitter => _sealer;
+    internal GroupCommitter GroupCommitter => _committer;
     internal IReadOnlyList<Sublog> Sublogs => _sublogs;
 
     /// <inheritdoc/>
@@ -190,25 +191,25 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
             new EntryHeader((uint)(EntryHeader.Bytes + key.Length + argumentBytes), opId, (ushort)key.Length, database));
 
     /// <inheritdoc/>
-    public void Hold() => _sealer.Hold();
+    public void Hold() => _committer.Hold();
 
     /// <inheritdoc/>
-    public ulong Close() => _sealer.Close();
+    public ulong Close() => _committer.Close();
 
     /// <inheritdoc/>
-    public void Control(byte opId, ReadOnlySpan<byte> arguments) => _sealer.Control(opId, arguments);
+    public void Control(byte opId, ReadOnlySpan<byte> arguments) => _committer.Control(opId, arguments);
 
     /// <inheritdoc/>
-    public ulong CloseOrdered() => _sealer.CloseOrdered();
+    public ulong CloseOrdered() => _committer.CloseOrdered();
 
     /// <inheritdoc/>
-    public void Release() => _sealer.Release();
+    public void Release() => _committer.Release();
 
     /// <summary>To be called at the end of a round that wrote something; a fence and a read while the group committer is at work.</summary>
     public void Nudge()
     {
         if (!_follows)
-            _sealer.Nudge();
+            _committer.Nudge();
     }
 
     /// <summary>
@@ -218,7 +219,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// </summary>
     public bool TryWrite()
     {
-        if (_settings.Sync == SyncPolicy.Always || !_sealer.TryTurn(wakes: false))
+        if (_settings.Sync == SyncPolicy.Always || !_committer.TryTurn(wakes: false))
             return false;
         bool all = true;
         foreach (Sublog sublog in _sublogs) all &= sublog.TryWrite();
@@ -231,7 +232,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     public void Demand(ulong batch)
     {
         if (!_follows && !TryWrite())
-            _sealer.Demand(batch);
+            _committer.Demand(batch);
     }
 
     /// <summary>Somebody waits until the batch is durable, and asks for the sync where the policy has none that comes by itself.</summary>
@@ -247,7 +248,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     /// <summary>Tries at once to write what a full disk refused, and looks at clock and policy again.</summary>
     public void Retry()
     {
-        _sealer.Wake();
+        _committer.Wake();
         foreach (Sublog sublog in _sublogs) sublog.Wake();
     }
 
@@ -263,8 +264,8 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
         (int segments, long segmentBytes, ulong firstBatch) = _segments.Figures(_sublogs.Length);
         return new AofFigures
         {
-            Batches = _sealer.Batches,
-            Entries = _sealer.Entries,
+            Batches = _committer.Batches,
+            Entries = _committer.Entries,
             BytesWritten = _sublogs.Sum(static sublog => sublog.BytesWritten),
             Writes = _sublogs.Sum(static sublog => sublog.Writes),
             Syncs = _sublogs.Sum(static sublog => sublog.Syncs),
@@ -288,9 +289,9 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
             return;
         Volatile.Write(ref _stopped, true);
         if (!_follows)
-            _sealer.Stop();
+            _committer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
-        if (!_follows && Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) && _sealer.Prove())
+        if (!_follows && Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) && _committer.Prove())
         {
             foreach (Sublog sublog in _sublogs) sublog.Finish();
         }
@@ -318,7 +319,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
             for (int i = 0; i < count; i++)
             {
                 var pieces = new LogPieces(_disk, _segments, _pool, new SublogPlace(i, count, start, _follows), _backlog, Names);
-                opened.Add(new Sublog(_settings, _clock, _state, pieces, _follows ? static () => { } : _sealer.OnFree));
+                opened.Add(new Sublog(_settings, _clock, _state, pieces, _follows ? static () => { } : _committer.OnFree));
                 opened[i].Open(start.LastBatch + 1);
             }
             Names?.Invoke(0, [.. opened.Select(static sublog => sublog.Named)]);

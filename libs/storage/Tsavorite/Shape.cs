@@ -44,7 +44,8 @@ internal unsafe struct Shape
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool HoldsRecord(Shape* shape, ulong word) =>
-        ((word & (IndexWord.AddressMask | IndexWord.ColdBit)) << 3) - shape->RecordsStart < shape->RecordsBytes; // a cold one lies above all memory
+        // a cold one lies above all memory
+        ((word & (IndexWord.AddressMask | IndexWord.ColdBit)) << 3) - shape->RecordsStart < shape->RecordsBytes;
 
     /// <summary>Number of the segment that holds the offset; meaningless for extents.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

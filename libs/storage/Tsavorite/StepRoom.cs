@@ -47,7 +47,8 @@ public sealed unsafe class StepRoom
     /// </summary>
     /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
     public void Announce(in KeyRef key, long changes, long argumentBytes) =>
-        Announce(argumentBytes + (changes * (key.Length + IWriteLog.EntryHeadBytes + FixedArgumentBytesMax)) + key.Length + IWriteLog.EntryHeadBytes);
+        Announce(argumentBytes + (changes * (key.Length + IWriteLog.EntryHeadBytes + FixedArgumentBytesMax)) + key.Length
+            + IWriteLog.EntryHeadBytes);
 
     /// <summary>Bytes that one step may write to the log.</summary>
     public long LogBytesMax => _core.LogInForce is { } log ? log.StepBytesMax : long.MaxValue;

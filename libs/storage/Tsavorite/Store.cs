@@ -12,7 +12,8 @@ namespace Tsavorite;
 /// store.U2  Readers act on nothing before the re-check.
 /// store.U3  Memory is never unmapped and every address is range-checked.
 /// store.U4  The index word is the commit point, and an address is not reissued while it is named.
-/// store.U5  Nothing waits under a lock, and no lock is held for more than a few records.
+/// store.U5  Nothing waits under a lock. No mover, walker or change holds one for more than a few records; a look (<see cref="IExamine"/>) does for
+///     as long as what it shows is (website/docs/decisions/0020-replies-are-written-under-the-lock.md).
 /// store.U6  Locks are taken in ascending order, but for the one step at a time whose every partition is: it may take them as it comes there, while
 ///     nobody else has several (<see cref="StoreSession.LockOpen"/>).
 /// store.U7  The log is written under the lock.

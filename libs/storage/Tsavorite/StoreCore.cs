@@ -187,8 +187,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         long length = ColdRecord.BytesOf(image);
         int bytes = Record.Round(length);
-        NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(image) };
-        byte* record = Records.Append(partition, bytes, next, nowMs, force: true);
+        byte* record = Records.Append(partition, bytes, new NewRecord { ExpireAtMs = Record.ExpireAtMs(image) }, nowMs, force: true);
         if (record == null)
             return null;
         Buffer.MemoryCopy(image, record, bytes, bytes);
@@ -197,8 +196,9 @@ internal sealed unsafe class StoreCore : IDisposable
         bool isExtent = offset >= (ulong)_arena.ExtentsStart;
         if (isExtent)
             record[5] |= Record.ExtentFlag;
+        ulong place = (isExtent ? IndexWord.Extent : IndexWord.Dram) | offset >> 3;
         Bucket.BeginWrite(bucket);
-        Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | (isExtent ? IndexWord.Extent : IndexWord.Dram) | offset >> 3);
+        Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | place);
         Bucket.EndWrite(bucket);
         Tier!.Segments.Died(old);
         Tier.Count(why);

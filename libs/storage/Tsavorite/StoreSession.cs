@@ -10,6 +10,8 @@ namespace Tsavorite;
 /// Reads take no lock: store.U2 what is read counts only if the bucket's sequence, and store.U12 the partition's structure
 /// sequence, are even and unmoved. Changes take one lock (store.U1) and pass the log under it (store.U7), which has been asked before whether it
 /// can take them (store.U22, <see cref="StepBudget"/>).
+/// What leaves by an exception before anything has changed gives its lock back (looks, and what is not at hand on a tier). One that leaves a
+/// change in the middle (<see cref="Changes"/> is odd) does not, on purpose: nobody may read what is half written, and the caller ends the process.
 /// </summary>
 public sealed unsafe partial class StoreSession : IDisposable
 {

@@ -15,7 +15,9 @@ public struct BitStep
     public BitAction Action;
     public BitOverflow Overflow;
 
-    public readonly bool IsValid => Offset >= 0 && Bits is > 0 and <= 64 && Signed <= 1 && Action <= BitAction.Add && Overflow <= BitOverflow.Fail && (Offset + Bits + 7) >> 3 <= int.MaxValue;
+    public readonly bool IsValid =>
+        Offset >= 0 && Bits is > 0 and <= 64 && Signed <= 1 && Action <= BitAction.Add && Overflow <= BitOverflow.Fail
+            && (Offset + Bits + 7) >> 3 <= int.MaxValue;
 
     /// <summary>Bytes of a string that has all of the number.</summary>
     public readonly int BytesNeeded => (int)((Offset + Bits + 7) >> 3);

@@ -14,7 +14,8 @@ public unsafe struct DueEntries : IExamine
     private const int EntriesPerVisit = 1000;
     private const long AgainMs = 1000; // there was no memory for it
     private const int ReadsPerVisit = 8; // of a tier, one after the other under the lock
-    // What one removal writes to the log, but for a longer name: no step of many entries is longer than the log may be set to take.
+    // Most bytes that one removal writes to the log, unless a single name is longer: half of the least that aof-step-max-size can be set
+    // to, so that a removal of many entries is never refused as too long.
     private const int BytesPerRemoval = 1 << 20;
 
     [ThreadStatic]
@@ -42,7 +43,8 @@ public unsafe struct DueEntries : IExamine
     }
 
     /// <summary>Removes what is due of members of a sorted set: every second operand.</summary>
-    public static void Remove(StoreSession store, in KeyRef key, in Operands pairs) => new DueEntries { _pairs = pairs }.Remove(store, in key);
+    public static void Remove(StoreSession store, in KeyRef key, in Operands pairs) =>
+        new DueEntries { _pairs = pairs }.Remove(store, in key);
 
     private void Remove(StoreSession store, in KeyRef key)
     {

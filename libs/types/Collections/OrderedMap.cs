@@ -102,7 +102,8 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
             bytes = int.MaxValue; // both halves have room
         }
 
-        if ((count + 1) * (long)EntryBytes > bytes && edit.WriteChunk(NumberOf(at, page), Math.Min(count * 2, KeysMax) * EntryBytes, force) == null)
+        if ((count + 1) * (long)EntryBytes > bytes
+            && edit.WriteChunk(NumberOf(at, page), Math.Min(count * 2, KeysMax) * EntryBytes, force) == null)
             return null;
         return Insert(ref edit, page, index, key);
     }
@@ -179,7 +180,8 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
         where TVisitor : struct, IMapVisitor<TKey>
     {
         int count = Unsafe.ReadUnaligned<int>(slot + sizeof(TKey) + 4);
-        if (count < 1 || count > KeysMax || count * (long)EntryBytes > bytes || Unsafe.ReadUnaligned<TKey>(slot).CompareTo(Unsafe.ReadUnaligned<TKey>(entries)) != 0)
+        if (count < 1 || count > KeysMax || count * (long)EntryBytes > bytes
+            || Unsafe.ReadUnaligned<TKey>(slot).CompareTo(Unsafe.ReadUnaligned<TKey>(entries)) != 0)
             return false; // collections.D1
         for (int i = 0; i < count; i++, entries += EntryBytes)
         {
@@ -337,7 +339,8 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
 
         at = edit.Chunk(directory, out _);
         uint number = NumberOf(at, pages);
-        if ((edit.Chunk(number, out bytes) == null || bytes < keys * EntryBytes) && edit.WriteChunk(number, keys * EntryBytes, force) == null)
+        if ((edit.Chunk(number, out bytes) == null || bytes < keys * EntryBytes)
+            && edit.WriteChunk(number, keys * EntryBytes, force) == null)
             return false;
         edit.RaiseLimit(number);
         at = OpenDirectory(ref edit);

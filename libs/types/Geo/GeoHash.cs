@@ -23,7 +23,8 @@ public readonly record struct GeoHash(ulong Bits, int Steps)
 
     public static GeoHash Of(GeoPoint point, int steps, double latitudeMax = LatitudeMax)
     {
-        double latitude = (point.Latitude + latitudeMax) / (2 * latitudeMax), longitude = (point.Longitude + LongitudeMax) / (2 * LongitudeMax);
+        double latitude = (point.Latitude + latitudeMax) / (2 * latitudeMax);
+        double longitude = (point.Longitude + LongitudeMax) / (2 * LongitudeMax);
         return new GeoHash(Spread((uint)(latitude * (1UL << steps))) | Spread((uint)(longitude * (1UL << steps))) << 1, steps);
     }
 

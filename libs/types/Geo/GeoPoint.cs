@@ -9,7 +9,8 @@ public readonly record struct GeoPoint(double Longitude, double Latitude)
     public double DistanceTo(GeoPoint other)
     {
         double latitude = Latitude * DegreesToRadians, otherLatitude = other.Latitude * DegreesToRadians;
-        double u = Math.Sin((otherLatitude - latitude) / 2), v = Math.Sin(((other.Longitude * DegreesToRadians) - (Longitude * DegreesToRadians)) / 2);
+        double u = Math.Sin((otherLatitude - latitude) / 2);
+        double v = Math.Sin(((other.Longitude * DegreesToRadians) - (Longitude * DegreesToRadians)) / 2);
         return 2 * EarthRadius * Math.Asin(Math.Sqrt((u * u) + (Math.Cos(latitude) * Math.Cos(otherLatitude) * v * v)));
     }
 

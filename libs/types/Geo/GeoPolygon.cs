@@ -6,7 +6,8 @@ public sealed class GeoPolygon(GeoPoint[] corners)
     public const int CornersMin = 3;
 
     /// <summary>The mean of the corners, from which distances are told.</summary>
-    public GeoPoint Centre { get; } = new(corners.Average(static corner => corner.Longitude), corners.Average(static corner => corner.Latitude));
+    public GeoPoint Centre { get; } =
+        new(corners.Average(static corner => corner.Longitude), corners.Average(static corner => corner.Latitude));
 
     /// <summary>A rectangle that has all of it inside.</summary>
     public GeoShape Cover()

@@ -28,7 +28,8 @@ public struct GeoShape
 
         if (IsBox)
         {
-            double across = point.DistanceTo(new GeoPoint(Centre.Longitude, point.Latitude)), along = point.DistanceTo(new GeoPoint(point.Longitude, Centre.Latitude));
+            double across = point.DistanceTo(new GeoPoint(Centre.Longitude, point.Latitude));
+            double along = point.DistanceTo(new GeoPoint(point.Longitude, Centre.Latitude));
             if (across > Width * Metres / 2 || along > Height * Metres / 2)
                 return false;
         }

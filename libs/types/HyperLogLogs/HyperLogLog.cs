@@ -20,7 +20,8 @@ public static class HyperLogLog
 
     /// <summary>True if the string may be a HyperLogLog; its registers may still be damaged.</summary>
     public static bool Is(ReadOnlySpan<byte> value) =>
-        value.Length >= HeaderBytes && value.StartsWith(Magic) && value[EncodingOffset] <= Sparse && (value[EncodingOffset] == Sparse || value.Length == DenseBytes);
+        value.Length >= HeaderBytes && value.StartsWith(Magic) && value[EncodingOffset] <= Sparse
+            && (value[EncodingOffset] == Sparse || value.Length == DenseBytes);
 
     public static bool IsDense(ReadOnlySpan<byte> value) => value[EncodingOffset] == Dense;
 

@@ -12,7 +12,8 @@ public static class SparseRegisters
     private const int ShortZerosMax = 64, ValueMax = 32, ValueRunMax = 4, ReplacementBytesMax = 5, NeighboursLooked = 5;
 
     // Registers by the first byte; 0 where a second one tells.
-    private static readonly byte[] OneByteRuns = [.. Enumerable.Range(0, 256).Select(static first => (byte)((first & 0xC0) == 0x40 ? 0 : Read([(byte)first], 0).Length))];
+    private static readonly byte[] OneByteRuns =
+        [.. Enumerable.Range(0, 256).Select(static first => (byte)((first & 0xC0) == 0x40 ? 0 : Read([(byte)first], 0).Length))];
 
     /// <summary>One run: its value (0 for zeros), its registers, its bytes.</summary>
     public readonly record struct Run(int Value, int Length, int Bytes);

@@ -30,7 +30,8 @@ public unsafe struct PutRecord : IModify
         return Verdict.Put;
     }
 
-    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => new ReadOnlySpan<byte>(Value, Length).CopyTo(value);
+    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
+        new ReadOnlySpan<byte>(Value, Length).CopyTo(value);
 
     public readonly int Encode(Span<byte> to)
     {

@@ -62,7 +62,8 @@ public static unsafe class ListForm
     }
 
     /// <summary>True once the list passes what counts as small.</summary>
-    public static bool IsLarge(ref RecordEdit edit, in ListLimits limits) => Root.Count(edit.Value) > limits.EntriesMax || BytesOf(ref edit) > limits.BytesMax;
+    public static bool IsLarge(ref RecordEdit edit, in ListLimits limits) =>
+        Root.Count(edit.Value) > limits.EntriesMax || BytesOf(ref edit) > limits.BytesMax;
 
     private static long BytesOf(ref RecordEdit edit) => Root.IsChunked(edit.Value) ? Root.EntryBytes(edit.Value) : edit.ValueBytes;
 
@@ -102,7 +103,8 @@ public static unsafe class ListForm
         byte* from = PlaceOf(ref edit, index), to = from;
         for (int i = 0; i < elements; i++)
             to = SequencePage.Read(to, out _, out _);
-        int offset = (int)(from - edit.Value), bytes = (int)(to - from), tail = edit.ValueBytes - offset - bytes, total = edit.ValueBytes - bytes;
+        int offset = (int)(from - edit.Value), bytes = (int)(to - from), tail = edit.ValueBytes - offset - bytes;
+        int total = edit.ValueBytes - bytes;
         byte* value = edit.Write(edit.ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         Buffer.MemoryCopy(value + offset + bytes, value + offset, tail, tail);

@@ -92,7 +92,8 @@ public unsafe struct SetAdd : IEdit
         return Members.Put(ref edit, MemberShape.Set, parts, Limits);
     }
 
-    // What the log was told of the form, or what it will be told. True if the form has changed though no member was added.
+    // Replay must end with the same form whatever its settings are, so the form is a part of the operation: here it is taken from the set that
+    // came about, or, when the operation was read from the log, the set is brought into it. True if that has changed the set.
     private bool SettleForm(ref RecordEdit edit)
     {
         bool changed = false;

@@ -13,7 +13,8 @@ public unsafe struct SortBound
     /// <summary>True if elements that equal the bound lie below it.</summary>
     public bool Including;
 
-    public static SortBound Of(double score, byte* member, int bytes) => new() { Kind = BoundKind.Element, Score = score, Member = member, MemberBytes = bytes };
+    public static SortBound Of(double score, byte* member, int bytes) =>
+        new() { Kind = BoundKind.Element, Score = score, Member = member, MemberBytes = bytes };
 
     /// <summary>Reads <c>1.5</c>, <c>(1.5</c>, <c>-inf</c>: as the lower end of a range, or the upper.</summary>
     public static bool TryScore(Arg text, bool upper, out SortBound bound)
@@ -38,7 +39,13 @@ public unsafe struct SortBound
             return text.Length == 1;
         }
 
-        bound = new SortBound { Kind = BoundKind.Member, Member = text.Bytes + 1, MemberBytes = text.Length - 1, Including = sign == '(' != upper };
+        bound = new SortBound
+        {
+            Kind = BoundKind.Member,
+            Member = text.Bytes + 1,
+            MemberBytes = text.Length - 1,
+            Including = sign == '(' != upper,
+        };
         return sign is (byte)'(' or (byte)'[';
     }
 

@@ -74,7 +74,8 @@ public static unsafe class SortedForm
     }
 
     /// <summary>How many elements lie below the bound, of those that are shown.</summary>
-    public static long CountBelow(ref RecordEdit edit, in SortBound bound, in HiddenRanks hidden) => hidden.Shown(CountBelow(ref edit, bound));
+    public static long CountBelow(ref RecordEdit edit, in SortBound bound, in HiddenRanks hidden) =>
+        hidden.Shown(CountBelow(ref edit, bound));
 
     /// <summary>How many elements lie below the bound, of all.</summary>
     public static long CountBelow(ref RecordEdit edit, in SortBound bound)
@@ -139,9 +140,11 @@ public static unsafe class SortedForm
     }
 
     // The eight bytes of a score are no value that could be too long.
-    private static CollectionLimits Names(in CollectionLimits limits) => limits with { ValueBytesMax = Math.Max(limits.ValueBytesMax, Entry.ScoreBytes) };
+    private static CollectionLimits Names(in CollectionLimits limits) =>
+        limits with { ValueBytesMax = Math.Max(limits.ValueBytesMax, Entry.ScoreBytes) };
 
-    private static bool Exceeds(in CollectionLimits limits, in Entry parts, long count) => count > limits.EntriesMax || parts.KeyBytes > limits.ValueBytesMax;
+    private static bool Exceeds(in CollectionLimits limits, in Entry parts, long count) =>
+        count > limits.EntriesMax || parts.KeyBytes > limits.ValueBytesMax;
 
     // Null if the packed form is too small: then it is chunked by now, or memory is short.
     private static PutResult? TryPutPacked(ref RecordEdit edit, in Entry parts, in Entry found, in CollectionLimits limits)
@@ -161,7 +164,8 @@ public static unsafe class SortedForm
         bool exists = found.Start != null;
         int count = Root.PackedCount(edit.Value) + (exists ? 0 : 1);
         long total = (long)edit.ValueBytes + bytes - found.Bytes;
-        if (total > Math.Min(limits.PackedBytesMax * PackedTimes, EncodingSettings.PackedBytesLimit) || count > CollectionLimits.PackedEntriesMax)
+        if (total > Math.Min(limits.PackedBytesMax * PackedTimes, EncodingSettings.PackedBytesLimit)
+            || count > CollectionLimits.PackedEntriesMax)
         {
             if (TryUnpack(ref edit, bytes))
                 return null;
@@ -191,7 +195,8 @@ public static unsafe class SortedForm
 
     private static void InsertInOrder(byte* value, int valueBytes, in Entry parts, int bytes)
     {
-        byte* end = value + valueBytes, at = PassBelow(value + Root.PackedBytes, end, SortBound.Of(parts.Score, parts.Key, parts.KeyBytes), out _);
+        byte* end = value + valueBytes;
+        byte* at = PassBelow(value + Root.PackedBytes, end, SortBound.Of(parts.Score, parts.Key, parts.KeyBytes), out _);
         Buffer.MemoryCopy(at, at + bytes, end - at, end - at);
         Entry.Write(EntryForm.Scored, at, parts);
     }
@@ -238,7 +243,8 @@ public static unsafe class SortedForm
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
         {
             if (entry.ExpireAtMs != 0)
-                Garnet.Common.Faults.Check.That(SortedTimes.TryAdd(ref edit, entry.Key, entry.KeyBytes, entry.ExpireAtMs, force: true), "store.E4 small records can be made while there is address space");
+                Garnet.Common.Faults.Check.That(SortedTimes.TryAdd(ref edit, entry.Key, entry.KeyBytes, entry.ExpireAtMs, force: true),
+                    "store.E4 small records can be made while there is address space");
         }
 
         return true;

@@ -156,7 +156,9 @@ public static unsafe class SortedOrder
         for (int high = used - 1; low < high;)
         {
             int middle = (low + high + 1) / 2;
-            PageSlot first = areBranches && !IsDecided(slots[middle], bound) ? *PageDirectory.Slots(ref edit, middle, out _) : slots[middle];
+            PageSlot first = areBranches && !IsDecided(slots[middle], bound)
+                ? *PageDirectory.Slots(ref edit, middle, out _)
+                : slots[middle];
             (low, high) = BeginsBelow(ref edit, first, bound) ? (middle, high) : (low, middle - 1);
         }
 

@@ -117,7 +117,14 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         long expireAtMs = (Options & PutScore.KeepExpiry) != 0 ? found.ExpireAtMs : 0;
         if (exists && score == old && expireAtMs == found.ExpireAtMs)
             return true;
-        var parts = new Entry { Key = member, KeyBytes = bytes, Value = (byte*)&score, ValueBytes = (int)Entry.ScoreBytes, ExpireAtMs = expireAtMs };
+        var parts = new Entry
+        {
+            Key = member,
+            KeyBytes = bytes,
+            Value = (byte*)&score,
+            ValueBytes = (int)Entry.ScoreBytes,
+            ExpireAtMs = expireAtMs,
+        };
         PutResult result = SortedForm.Put(ref edit, parts, found, Limits);
         Added += result == PutResult.Added ? 1 : 0;
         Updated += result == PutResult.Replaced && score != old ? 1 : 0;

@@ -43,7 +43,8 @@ public static unsafe class SortedTimes
         }
     }
 
-    private static OrderedMap<TimeKey> Map(bool force = false) => new(RootLimit.ThirdSet, RootLimit.ThirdSet | 1, step: 1, valueBytes: 0, force);
+    private static OrderedMap<TimeKey> Map(bool force = false) =>
+        new(RootLimit.ThirdSet, RootLimit.ThirdSet | 1, step: 1, valueBytes: 0, force);
 
     private static TimeKey KeyOf(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
         new(expireAtMs, RecordEdit.Hash(member, bytes, edit.Owner));

@@ -11,7 +11,8 @@ public unsafe struct Ascent
     public bool TryRise(double score, byte* member, int bytes)
     {
         bool rises = _member == null ? !double.IsNaN(score)
-            : score > _score || (score == _score && new ReadOnlySpan<byte>(member, bytes).SequenceCompareTo(new ReadOnlySpan<byte>(_member, _bytes)) > 0);
+            : score > _score || (score == _score
+                && new ReadOnlySpan<byte>(member, bytes).SequenceCompareTo(new ReadOnlySpan<byte>(_member, _bytes)) > 0);
         _score = score;
         _member = member;
         _bytes = bytes;

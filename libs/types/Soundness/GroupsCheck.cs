@@ -18,7 +18,8 @@ public static unsafe class GroupsCheck
         var byConsumer = default(ByConsumer);
         var byTime = default(ByTime);
         return StreamGroups.ByGroup.IsSound(ref edit, ref byGroup, ref limit) && byGroup.IsEnded(ref edit) && byGroup.Entries == pending
-            && StreamGroups.ByConsumer.IsSound(ref edit, ref byConsumer, ref limit) && byConsumer.IsEnded(ref edit) && byConsumer.Sum == byGroup.Owned
+            && StreamGroups.ByConsumer.IsSound(ref edit, ref byConsumer, ref limit) && byConsumer.IsEnded(ref edit)
+                && byConsumer.Sum == byGroup.Owned
             && StreamGroups.ByTime.IsSound(ref edit, ref byTime, ref limit) && byTime.Sum == byGroup.Timed
             && byConsumer.Owned + byGroup.Released == pending && byConsumer.Owned == owned;
     }

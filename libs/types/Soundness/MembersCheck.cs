@@ -28,7 +28,8 @@ public static unsafe class MembersCheck
         NumberList.Begin();
         for (; left > 0 && isSound; left--, at = isSound ? at : end)
         {
-            isSound = TryEntry(form, at, end, out Entry entry) && (entry.ExpireAtMs == 0 || Root.Has(value, RootFlags.Expiring)) && (form != EntryForm.Scored || ascent.TryRise(entry.Score, entry.Key, entry.KeyBytes));
+            isSound = TryEntry(form, at, end, out Entry entry) && (entry.ExpireAtMs == 0 || Root.Has(value, RootFlags.Expiring))
+                && (form != EntryForm.Scored || ascent.TryRise(entry.Score, entry.Key, entry.KeyBytes));
             NumberList.Add(isSound ? KeyedSum.Of(entry.Key, entry.KeyBytes) : 0);
             at += entry.Bytes;
         }
@@ -39,7 +40,8 @@ public static unsafe class MembersCheck
     /// <summary>Integers of one width, ascending.</summary>
     public static bool AreIntegers(byte* value, int bytes)
     {
-        if (bytes < IntegerSet.HeaderBytes || (Root.Flags(value) & ~RootFlags.Converted) != RootFlags.Integers || value[1] is not (2 or 4 or 8))
+        if (bytes < IntegerSet.HeaderBytes || (Root.Flags(value) & ~RootFlags.Converted) != RootFlags.Integers
+            || value[1] is not (2 or 4 or 8))
             return false;
         int count = IntegerSet.Count(value);
         if (count <= 0 || bytes != IntegerSet.HeaderBytes + ((long)count * value[1]))
@@ -60,7 +62,8 @@ public static unsafe class MembersCheck
     public static bool AreChunked(ref RecordEdit edit, EntryForm form, ref uint limit, out MemberTally tally)
     {
         tally = default;
-        if (edit.ValueBytes < Root.ChunkedBytes || !Root.IsChunked(edit.Value) || Root.Has(edit.Value, RootFlags.Integers) || (byte)Root.Flags(edit.Value) > RootFlagsMax)
+        if (edit.ValueBytes < Root.ChunkedBytes || !Root.IsChunked(edit.Value) || Root.Has(edit.Value, RootFlags.Integers)
+            || (byte)Root.Flags(edit.Value) > RootFlagsMax)
             return false;
         uint chunks = Root.Chunks(edit.Value);
         limit = Math.Max(limit, chunks);
@@ -74,10 +77,12 @@ public static unsafe class MembersCheck
         }
 
         // Who counts what is shown looks for those that are due only where the root says that there may be some.
-        return (tally.Timed == 0 || Root.Has(edit.Value, RootFlags.Expiring)) && tally.Count > 0 && tally.Count == Root.ChunkedCount(edit.Value) && tally.Bytes == Root.EntryBytes(edit.Value);
+        return (tally.Timed == 0 || Root.Has(edit.Value, RootFlags.Expiring)) && tally.Count > 0
+            && tally.Count == Root.ChunkedCount(edit.Value) && tally.Bytes == Root.EntryBytes(edit.Value);
     }
 
-    private const byte RootFlagsMax = (byte)(RootFlags.Chunked | RootFlags.Converted | RootFlags.Expiring | RootFlags.Integers | RootFlags.Branched);
+    private const byte RootFlagsMax =
+        (byte)(RootFlags.Chunked | RootFlags.Converted | RootFlags.Expiring | RootFlags.Integers | RootFlags.Branched);
 
     /// <summary>An entry that is whole before the end and written as this server writes it, so that it takes as many bytes again.</summary>
     private static bool TryEntry(EntryForm form, byte* at, byte* end, out Entry entry) =>

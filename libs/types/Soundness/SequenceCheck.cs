@@ -23,7 +23,8 @@ public static unsafe class SequenceCheck
     public static bool IsChunked(ref RecordEdit edit, ref uint limit)
     {
         SequenceTally tally = default;
-        return edit.ValueBytes >= PageDirectory.FirstRootBytes && (Root.Flags(edit.Value) & ~(RootFlags.Converted | RootFlags.Branched)) == RootFlags.Chunked
+        return edit.ValueBytes >= PageDirectory.FirstRootBytes
+            && (Root.Flags(edit.Value) & ~(RootFlags.Converted | RootFlags.Branched)) == RootFlags.Chunked
             && IsDirectory(ref edit, ref limit, ref tally) && tally.Count == Root.ChunkedCount(edit.Value);
     }
 
@@ -41,7 +42,8 @@ public static unsafe class SequenceCheck
         return isSound && NumberList.AreDistinct();
     }
 
-    private static bool AreBranches(ref RecordEdit edit, PageSlot* branches, (int Used, int Known) slots, ref uint limit, ref SequenceTally tally)
+    private static bool AreBranches(ref RecordEdit edit, PageSlot* branches, (int Used, int Known) slots, ref uint limit,
+        ref SequenceTally tally)
     {
         for (int i = 0; i < slots.Known; i++)
         {
@@ -53,13 +55,15 @@ public static unsafe class SequenceCheck
             if (at == null || bytes < PageDirectory.BranchBytes)
                 return false;
             (int Used, int Known) pages = (PageDirectory.Used(at), PageDirectory.Known(at));
-            if (pages.Used < 0 || pages.Used > pages.Known || pages.Known > PageDirectory.BranchPagesMax || pages.Used > 0 != i < slots.Used)
+            if (pages.Used < 0 || pages.Used > pages.Known || pages.Known > PageDirectory.BranchPagesMax
+                || pages.Used > 0 != i < slots.Used)
                 return false;
             long before = tally.Count;
             PageSlot* first = PageDirectory.SlotsIn(at);
             if (!ArePages(ref edit, first, pages, ref limit, ref tally))
                 return false;
-            if (i < slots.Used && (branches[i].Count != tally.Count - before || (tally.Kind == SequenceKind.Sorted && branches[i].Sort != first->Sort)))
+            if (i < slots.Used
+                && (branches[i].Count != tally.Count - before || (tally.Kind == SequenceKind.Sorted && branches[i].Sort != first->Sort)))
                 return false;
         }
 
@@ -135,7 +139,8 @@ public static unsafe class SequenceCheck
     private static bool TryElement(ref byte* at, byte* end, out byte* element, out int length)
     {
         byte* start = at;
-        bool isWhole = VarInt.TryRead(ref at, end, out uint size) && size <= end - at && size <= Store.ElementBytesMax && at - start == VarInt.BytesOf(size);
+        bool isWhole = VarInt.TryRead(ref at, end, out uint size) && size <= end - at && size <= Store.ElementBytesMax
+            && at - start == VarInt.BytesOf(size);
         element = at;
         length = (int)size;
         if (!isWhole)
@@ -174,7 +179,8 @@ public static unsafe class SequenceCheck
 
         for (; post < SparseIndex.Posts; post++)
         {
-            if (page.Signs[post].Place != page.End - page.At || page.Signs[post].Before != page.Count || !double.IsPositiveInfinity(page.Signs[post].Score))
+            if (page.Signs[post].Place != page.End - page.At || page.Signs[post].Before != page.Count
+                || !double.IsPositiveInfinity(page.Signs[post].Score))
                 return false;
         }
 

@@ -9,7 +9,8 @@ public static class SortedCheck
 {
     public static bool IsSound(ref RecordEdit edit, ref uint limit)
     {
-        if (edit.ValueBytes < PageDirectory.FirstRootBytes || !MembersCheck.AreChunked(ref edit, EntryForm.Scored, ref limit, out MemberTally members))
+        if (edit.ValueBytes < PageDirectory.FirstRootBytes
+            || !MembersCheck.AreChunked(ref edit, EntryForm.Scored, ref limit, out MemberTally members))
             return false;
         var order = new SequenceTally { Kind = SequenceKind.Sorted };
         if (!SequenceCheck.IsDirectory(ref edit, ref limit, ref order) || order.Count != members.Count || order.Scores != members.Scores)

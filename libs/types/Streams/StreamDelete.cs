@@ -40,7 +40,9 @@ public struct StreamDelete : IEdit
         To?.Array(Ids.Count);
         for (int i = 0; i < Ids.Count; i++)
         {
-            int result = Group.Count > 0 && (group < 0 || !StreamGroups.TryAcknowledge(ref edit, group, Ids[i])) ? NotThere : Delete(ref edit, Ids[i]);
+            int result = Group.Count > 0 && (group < 0 || !StreamGroups.TryAcknowledge(ref edit, group, Ids[i]))
+                ? NotThere
+                : Delete(ref edit, Ids[i]);
             _changed |= Group.Count > 0 && result != NotThere;
             To?.Int(result);
         }
@@ -63,7 +65,8 @@ public struct StreamDelete : IEdit
         Policy = (ReferencePolicy)from[0];
         int bytes = BinaryPrimitives.ReadInt32LittleEndian(from[1..]);
         from = from[FixedBytes..];
-        return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Group) && Group.Count <= 1 && StreamIds.TryDecode(from[bytes..], out Ids);
+        return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Group) && Group.Count <= 1
+            && StreamIds.TryDecode(from[bytes..], out Ids);
     }
 
     private int Delete(ref RecordEdit edit, StreamId id)

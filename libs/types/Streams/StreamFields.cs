@@ -15,7 +15,13 @@ public unsafe struct StreamFields
     /// <summary>Stands before the first name.</summary>
     public static StreamFields Of(in StreamPage page, in StreamEntry entry)
     {
-        var fields = new StreamFields { _value = entry.Values, _mask = entry.Mask, _texts = entry.Fields * 2, _hasOwnNames = entry.HasOwnNames };
+        var fields = new StreamFields
+        {
+            _value = entry.Values,
+            _mask = entry.Mask,
+            _texts = entry.Fields * 2,
+            _hasOwnNames = entry.HasOwnNames,
+        };
         if (fields._hasOwnNames)
             return fields;
         page.Fields(out fields._heads);

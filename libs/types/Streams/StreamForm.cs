@@ -266,7 +266,8 @@ public static unsafe class StreamForm
         if (root->Pages > 0)
         {
             int before = PageAt(ref edit, root->Pages - 1).Used;
-            capacity = Math.Max(capacity, Math.Min(before + (before / (4 * SparePart)) + StreamPage.BytesMax(fields, withNames: false), limits.PageBytes));
+            capacity = Math.Max(capacity,
+                Math.Min(before + (before / (4 * SparePart)) + StreamPage.BytesMax(fields, withNames: false), limits.PageBytes));
         }
 
         byte* chunk = edit.WriteChunk(number, (int)capacity);

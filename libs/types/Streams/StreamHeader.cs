@@ -4,15 +4,15 @@ namespace Garnet.Types.Streams;
 
 /// <summary>
 /// What a stream's root begins with; the first fields are those of every collection with chunks (<see cref="Collections.Root"/>).
-/// Behind it stands the directory of its pages.
+/// Behind it stands the directory of its pages. The last 12 bytes are zero and of no meaning yet: they are in what layout 1 has on disk.
 /// </summary>
-[StructLayout(LayoutKind.Sequential, Pack = 1)]
+[StructLayout(LayoutKind.Sequential, Pack = 1, Size = Bytes)]
 public struct StreamHeader
 {
     public const int Bytes = 96;
 
     public uint Flags;
-    /// <summary>No chunk has this number or a higher one.</summary>
+    /// <summary>No chunk has this number or a higher one: the store's field (<see cref="Tsavorite.RootLimit"/>), where it has it in every root.</summary>
     public uint Limit;
     /// <summary>Entries that are there.</summary>
     public long Length;
@@ -30,6 +30,4 @@ public struct StreamHeader
     public long Added;
     /// <summary>Groups of consumers.</summary>
     public int Groups;
-    public int Reserved;
-    public long ReservedToo;
 }

@@ -145,7 +145,8 @@ public readonly unsafe struct StreamPage(byte* at, int bytes)
     private static bool TryReadId(ref byte* next, byte* end, byte head, ref StreamId id)
     {
         byte* from = next;
-        if ((head & IdKind) >= FarMs && (!VarInt.TryReadLong(ref from, end, out _) || ((head & IdKind) == AnyId && !VarInt.TryReadLong(ref from, end, out _))))
+        if ((head & IdKind) >= FarMs
+            && (!VarInt.TryReadLong(ref from, end, out _) || ((head & IdKind) == AnyId && !VarInt.TryReadLong(ref from, end, out _))))
             return false;
         next = ReadId(next, head, ref id);
         return true;

@@ -24,13 +24,15 @@ public static unsafe class StreamText
     /// <summary>Room that reading a text may take.</summary>
     public const int RoomBytes = PackedMax + Slack;
 
-    private const byte Digits = 0x40, SixFirst = 0x60, SixSecond = 0x80, Small = 0xA0, Positive = 0xC0, Negative = 0xC8, Raw = 0xD1, Long = 0xD2, Hex = 0xE0;
+    private const byte Digits = 0x40, SixFirst = 0x60, SixSecond = 0x80, Small = 0xA0, Positive = 0xC0, Negative = 0xC8, Raw = 0xD1;
+    private const byte Long = 0xD2, Hex = 0xE0;
     private const int RawMax = 0x40, ShortMax = 0x20, SmallMax = 0x20, PackedMax = 255, SixMin = 4;
     private const string DigitLetters = "0123456789.-:+ T", HexLetters = "0123456789abcdef";
     private const string FirstLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
     private const string SecondLetters = "0123456789abcdefghijklmnopqrstuvwxyz _-.:/@,;=+*()[]{}'\"#%&?!<>|";
 
-    private static readonly Alphabet[] Alphabets = [new(Digits, DigitLetters), new(Hex, HexLetters), new(SixFirst, FirstLetters), new(SixSecond, SecondLetters)];
+    private static readonly Alphabet[] Alphabets =
+        [new(Digits, DigitLetters), new(Hex, HexLetters), new(SixFirst, FirstLetters), new(SixSecond, SecondLetters)];
 
     // Which alphabets have the letter: a bit each, in their order.
     private static readonly byte[] Members = [.. Enumerable.Range(0, 256).Select(static letter => (byte)Alphabets.Select((alphabet, i) => alphabet.Codes[letter] >= 0 ? 1 << i : 0).Sum())];
@@ -150,7 +152,9 @@ public static unsafe class StreamText
         if (head is >= Long and < Hex)
             length = *at++;
         text = new ReadOnlySpan<byte>(room, length);
-        return alphabet.Letters.Length == 16 ? ReadNibbles(at, room, length, alphabet.Letters) : ReadSix(at, room, length, alphabet.Letters);
+        return alphabet.Letters.Length == 16
+            ? ReadNibbles(at, room, length, alphabet.Letters)
+            : ReadSix(at, room, length, alphabet.Letters);
     }
 
     private static Alphabet AlphabetOf(byte head) => Alphabets[(head >> 5) switch { 2 => 0, 7 => 1, 3 => 2, _ => 3 }];

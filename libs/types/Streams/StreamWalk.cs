@@ -49,7 +49,8 @@ public unsafe struct StreamWalk
         while (count < max)
         {
             // A page that lies between the ends as a whole need not be gone through.
-            if (_places == null && _number < _pages && _entry.Head == null && StreamForm.Slot(edit.Value, _number)->First >= _from && Page.Last <= _to)
+            if (_places == null && _number < _pages && _entry.Head == null && StreamForm.Slot(edit.Value, _number)->First >= _from
+                && Page.Last <= _to)
             {
                 count += Page.Live;
                 _number++;
@@ -109,7 +110,11 @@ public unsafe struct StreamWalk
             {
                 _kept--;
                 int slot = _kept % KeptPlaces.Max;
-                _entry = new StreamEntry { Id = new StreamId(_places->Before[slot * 2], _places->Before[(slot * 2) + 1]), Next = Page.At + _places->Places[slot] };
+                _entry = new StreamEntry
+                {
+                    Id = new StreamId(_places->Before[slot * 2], _places->Before[(slot * 2) + 1]),
+                    Next = Page.At + _places->Places[slot],
+                };
                 Page.Step(ref _entry);
                 if (_entry.Id < _from)
                 {

@@ -2,6 +2,7 @@ using Garnet.Aof.Recovery;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Reading;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite;
 
@@ -74,7 +75,7 @@ public sealed unsafe class AnnouncementTests
         Assert.That(SpinWait.SpinUntil(() => !state.TryHold() || ++holders < 0, Bench.PatienceMs), Is.True); // until the batch waits: it comes first
         Assert.That(state.Number, Is.EqualTo(7));
         for (; holders > 0; holders--) state.Release();
-        changer.Join();
+        changer.Await();
         Assert.That(state.Number, Is.EqualTo(8));
     }
 

@@ -2,6 +2,7 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
 using Garnet.Aof.Reading;
 using Garnet.Aof.Shipping;
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite;
 
@@ -61,7 +62,7 @@ internal sealed class BatchLimitTests
             for (int i = 0; i < Each; i++) bench.Put(session, $"{writer}:{i % 2}", new byte[Bytes + i]);
         })).ToList();
         threads.ForEach(static thread => thread.Start());
-        threads.ForEach(static thread => thread.Join());
+        threads.ForEach(static thread => thread.Await());
         List<DecodedBatch> batches = bench.Stopped();
         Assert.That(batches.Sum(static batch => batch.Entries.Count), Is.EqualTo(Writers * Each));
     }
@@ -93,7 +94,7 @@ internal sealed class BatchLimitTests
             }
         }) { IsBackground = true };
         writer.Start();
-        began.Wait();
+        began.Await();
         if (end == LogEnd.Stopped) bench.Log.Stop();
         else if (end == LogEnd.Replaced) bench.Store.SetLog(null);
         Assert.That(writer.Join(Bench.PatienceMs), Is.True, "it waits for ever");

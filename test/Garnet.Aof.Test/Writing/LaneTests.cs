@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Garnet.Aof.Format;
+using Garnet.Common.Test;
 using Garnet.Common.Time;
 using NUnit.Framework;
 using Tsavorite;
@@ -194,7 +195,7 @@ internal sealed unsafe class LaneTests
         var failures = new List<Exception>();
         Thread[] all = [.. Enumerable.Range(0, threads).Select(number => new Thread(() => Guard(() => work(number), failures)))];
         foreach (Thread thread in all) thread.Start();
-        foreach (Thread thread in all) thread.Join();
+        foreach (Thread thread in all) thread.Await();
         Assert.That(failures, Is.Empty);
     }
 

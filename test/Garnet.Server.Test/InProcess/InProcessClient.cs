@@ -16,7 +16,7 @@ public sealed unsafe class InProcessClient : IDisposable
 
     internal InProcessClient(RespServer server)
     {
-        _reactor = new Reactor(server.Context, server.Reactors.Count, _transport);
+        _reactor = new Reactor(server.Context, server.Reactors.Count, _transport, CommandFamilies.OnWorkers);
         _client = new Connection(_reactor, long.MaxValue, new PeerAddress(""), server.Clock.UnixMs);
         _reactor.Adopt(_client);
     }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof;
+using Garnet.Common.Test;
 using Garnet.Server.Clients;
 using Garnet.Server.Net;
 using Garnet.Server.Test.Persistence;
@@ -25,7 +26,7 @@ public sealed class OneRoundTests
             settings.Network.ReactorThreads = 1;
             settings.Persistence.SegmentBytes = 1 << 20;
         });
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         using TcpClient many = server.Connect(), other = server.Connect();
         disk.Hold();
         using (HeldReactor round = new(server.Server, many, other))
@@ -49,7 +50,7 @@ public sealed class OneRoundTests
         const int Bytes = Worker.SendEarlyBytes + 1; // so much is sent before the round ends
         using var disk = new GatedDisk();
         using EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: static settings => settings.Network.ReactorThreads = 1);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         using TcpClient held = server.Connect(), other = server.Connect();
         Write(held, $"*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n${Bytes}\r\n{new string('x', Bytes)}\r\n");
         Assert.That(Read(held, 5), Is.EqualTo("+OK\r\n"));
@@ -73,7 +74,7 @@ public sealed class OneRoundTests
             settings.Network.ReactorThreads = 1;
             settings.Persistence.SegmentBytes = 16 << 20;
         });
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         using TcpClient reader = server.Connect(), writer = server.Connect();
         Write(writer, $"*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n${Bytes}\r\n{new string('x', Bytes)}\r\n");
         Assert.That(Read(writer, 5), Is.EqualTo("+OK\r\n"));

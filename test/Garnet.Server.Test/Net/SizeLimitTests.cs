@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Test;
 using Garnet.Common;
 using Garnet.Wire;
 using NUnit.Framework;
@@ -118,7 +119,7 @@ internal sealed class SizeLimitTests(TransportKind transport)
         Assert.That(() => admin.Call("CLIENT", "LIST").Text, Does.Contain("cmd=set").After(60_000, 20));
         admin.Call("CLIENT", "UNPAUSE");
         Assert.That(Enumerable.Range(0, 4).Select(_ => connection.Read().Text), Is.EqualTo((string[])["OK", $"{24 << 20}", "OK", "behind"]));
-        sender.Join();
+        sender.Await();
     }
 
     [Test]

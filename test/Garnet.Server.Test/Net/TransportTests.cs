@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Garnet.Common.Test;
 using Garnet.Wire;
 using NUnit.Framework;
 
@@ -126,7 +127,7 @@ internal sealed class TransportTests(Route route)
             }
             if (turn == 0) Assert.That(client.Read().ToString(), Is.EqualTo("+OK"));
         }
-        sending.Wait();
+        sending.Await();
     }
 
     [TestCase(10)]
@@ -182,7 +183,7 @@ internal sealed class TransportTests(Route route)
             if (node.Kind == '>') Assert.That(node.Items![2].Text, Is.EqualTo((messages++).ToString(CultureInfo.InvariantCulture)));
             else Assert.That(node.Text, Is.EqualTo("e" + (replies++).ToString(CultureInfo.InvariantCulture)));
         }
-        publishing.Wait();
+        publishing.Await();
     }
 
     [Test]

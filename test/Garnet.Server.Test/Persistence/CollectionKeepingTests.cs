@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -47,7 +48,7 @@ public sealed class CollectionKeepingTests
     private static EmbeddedServer Start(MemoryDisk disk, int packedBytes)
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
         return server;
     }

@@ -1,6 +1,7 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Common;
 using Garnet.Common.Time;
 
@@ -129,7 +130,7 @@ public sealed class DataToolTests
         Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero, string.Join('\n', _said));
         using DataDirectory repaired = DataDirectory.Open(directory, static path => new FileDisk(path));
         using var server = new EmbeddedServer(directory: repaired);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         server.Send("GET k\r\n", "$1\r\nv\r\n");
     }
 
@@ -137,7 +138,7 @@ public sealed class DataToolTests
     {
         using DataDirectory directory = DataDirectory.Open(Path.Combine(_path, "appendonlydir"), static path => new FileDisk(path));
         using var server = new EmbeddedServer(directory: directory);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         server.Send("SET k v\r\n", "+OK\r\n");
         if (after.Length > 0) server.Send(after, "+OK\r\n");
     }

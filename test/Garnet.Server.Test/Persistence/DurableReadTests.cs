@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Test.Disk;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -82,7 +83,7 @@ public sealed class DurableReadTests
         }
 
         using EmbeddedServer again = new(directory: DataDirectory.OpenUnlocked(found), sync: AppendSync.Always);
-        again.Server.Loaded.Wait();
+        again.Server.Loaded.Await();
         Assert.That(again.Send("GET k\r\n", "old\r\n"), Is.EqualTo("$3\r\nold\r\n"), "the crash took the change back");
         Assert.That(shown, Is.EqualTo(durableReads ? "" : "$3\r\nnew\r\n"), "what anybody had seen of it");
     }
@@ -177,7 +178,7 @@ public sealed class DurableReadTests
                 settings.Persistence.DurableReads = durableReads;
                 settings.Persistence.SegmentBytes = 1 << 20;
             });
-            Server.Loaded.Wait();
+            Server.Loaded.Await();
             (Writer, Reader) = (_server.Connect(), _server.Connect());
         }
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Replication;
 using Garnet.Types.Strings;
 using Tsavorite;
@@ -93,10 +94,10 @@ public sealed class EvictionTests
             disk.OnCreate = _ =>
             {
                 reached.Set();
-                gate.Wait();
+                gate.Await();
             };
             Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
-            reached.Wait();
+            reached.Await();
             string set = client.Call("CONFIG", "SET", "maxmemory", Tight.ToString(CultureInfo.InvariantCulture));
             replica.Server.Store.StepMovers(DateTimeOffset.UtcNow.ToUnixTimeMilliseconds());
             string then = client.Call("DBSIZE");

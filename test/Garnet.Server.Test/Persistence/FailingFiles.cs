@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -28,7 +29,7 @@ internal sealed class FailingFiles(IDisk inner, Exception failure, Func<string, 
     private IDisk Judged(string name)
     {
         if (!concerns(name)) return inner;
-        _armed.Wait();
+        _armed.Await();
         throw failure;
     }
 }

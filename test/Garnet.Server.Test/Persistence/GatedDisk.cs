@@ -1,6 +1,7 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Test.Disk;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -80,7 +81,7 @@ internal sealed class GatedDisk : IDisk, IDisposable
 
         public void Write(long offset, ReadOnlySpan<byte> bytes)
         {
-            if (isSnapshot) owner._snapshots.Wait();
+            if (isSnapshot) owner._snapshots.Await();
             lock (owner._gate) file.Write(offset, bytes);
         }
 
@@ -91,7 +92,7 @@ internal sealed class GatedDisk : IDisk, IDisposable
 
         public void Sync()
         {
-            owner._syncs.Wait();
+            owner._syncs.Await();
             lock (owner._gate) file.Sync();
         }
 

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -36,7 +37,7 @@ internal sealed class HarmedDiskTests
         bool isHeldKept = false;
         using (var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: static settings => settings.Persistence.SegmentBytes = SegmentBytes))
         {
-            server.Server.Loaded.Wait();
+            server.Server.Loaded.Await();
             first = inner.List().Last(static name => name.EndsWith(".log", StringComparison.Ordinal));
             Assert.That(server.Send("SET before 1\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
             disk.Arm();
@@ -60,7 +61,7 @@ internal sealed class HarmedDiskTests
         disk.Arm();
         using (var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk)))
         {
-            server.Server.Loaded.Wait();
+            server.Server.Loaded.Await();
             Assert.That(server.Send("HSET h f v\r\nSAVE\r\n", "+OK\r\n"), Is.EqualTo(":1\r\n+OK\r\n"));
         }
 

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -16,14 +17,14 @@ public sealed class KeeperTests
         disk.OnSync = _ =>
         {
             reached.Set();
-            release.Wait();
+            release.Await();
         };
         using EmbeddedServer server = Start(disk);
         using TcpClient writer = server.Connect();
         release.Reset();
         reached.Reset();
         writer.GetStream().Write("SET k v\r\nGET k\r\n"u8);
-        reached.Wait();
+        reached.Await();
         Assert.That(server.Send("GET k\r\n", "\r\n"), Does.StartWith("$1"), "the change is seen, and other clients are served");
         Assert.That(writer.Available, Is.Zero, "the reply is held while the sync runs");
         release.Set();
@@ -60,7 +61,7 @@ public sealed class KeeperTests
         };
         using TcpClient writer = server.Connect();
         writer.GetStream().Write("SET held 1\r\n"u8);
-        refused.Wait();
+        refused.Await();
         // A change made before the log knows is held like the first, so the state is asked for.
         Eventually.Holds(() => server.Send("INFO persistence\r\n", "garnet_aof_segments:1\r\n\r\n").Contains("No space", StringComparison.Ordinal));
         Assert.That(server.Send("SET other 1\r\n", "\r\n"), Does.StartWith("-MISCONF"));
@@ -76,7 +77,7 @@ public sealed class KeeperTests
         var disk = new MemoryDisk();
         using var release = new ManualResetEventSlim();
         DataDirectory directory = DataDirectory.OpenUnlocked(disk);
-        disk.OnCreate = _ => release.Wait();
+        disk.OnCreate = _ => release.Await();
         using var server = new EmbeddedServer(directory: directory);
         Assert.That(server.Send("GET k\r\n", "\r\n"), Is.EqualTo("-LOADING Redis is loading the dataset in memory\r\n"));
         Assert.That(server.Send("SET k v\r\n", "\r\n"), Does.StartWith("-LOADING"));
@@ -84,7 +85,7 @@ public sealed class KeeperTests
         Assert.That(server.Send("INFO persistence\r\n", "garnet_data_directory:memory\r\n\r\n"), Does.Contain("loading:1"));
         Assert.That(server.Server.Loaded.IsCompleted, Is.False);
         release.Set();
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
     }
 
@@ -99,7 +100,7 @@ public sealed class KeeperTests
         disk.OnOpen = _ =>
         {
             disk.OnOpen = null;
-            started.Wait();
+            started.Await();
             stopped!.Server.RequestStop();
             SpinWait.SpinUntil(() => stopped.Server.Keeper!.Progress.IsCancelled, 20_000);
         };
@@ -135,7 +136,7 @@ public sealed class KeeperTests
         int syncs = 0;
         disk.OnSync = _ => Interlocked.Increment(ref syncs);
         using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         int before = Volatile.Read(ref syncs);
         Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
         Assert.That(server.Send("WAITAOF 1 0 0\r\n", ":1\r\n:0\r\n"), Is.EqualTo("*2\r\n:1\r\n:0\r\n"));
@@ -147,7 +148,7 @@ public sealed class KeeperTests
     {
         var disk = new MemoryDisk();
         using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
         disk.OnSync = name => throw MemoryDisk.Broken("sync", name);
         Assert.That(server.Send("WAITAOF 1 0 300\r\n", ":0\r\n:0\r\n"), Is.EqualTo("*2\r\n:0\r\n:0\r\n"));
@@ -160,7 +161,7 @@ public sealed class KeeperTests
         var lines = new RecordedLines();
         using var begun = new ManualResetEventSlim();
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), lines: lines);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         server.Send("SET k v\r\n", "+OK\r\n");
         disk.OnCreate = name =>
         {
@@ -169,7 +170,7 @@ public sealed class KeeperTests
             SpinWait.SpinUntil(() => server.Server.Completion.IsCompleted || server.Server.Keeper!.Saves!.IsCancelled, 20_000);
         };
         Assert.That(server.Send("BGSAVE\r\n", "\r\n"), Does.StartWith("+"));
-        begun.Wait();
+        begun.Await();
         server.Dispose();
         Assert.That(lines.All, Has.None.StartsWith("Error").And.One.StartsWith("Information The snapshot was given up"));
     }
@@ -186,7 +187,7 @@ public sealed class KeeperTests
     internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null)
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: adjust);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         return server;
     }
 }

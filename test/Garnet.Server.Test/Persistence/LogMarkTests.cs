@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 using Garnet.Server.Test.Replication;
@@ -17,7 +18,7 @@ public sealed class LogMarkTests
     {
         using EmbeddedServer primary = new();
         using EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(new MemoryDisk()), sync: AppendSync.Always);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         DataKeeper keeper = server.Server.Keeper!;
         using TestClient client = new(server.Server.Port);
         for (int i = 0; i < 20; i++) client.Call("SET", $"k{i}", "1");
@@ -39,7 +40,7 @@ public sealed class LogMarkTests
     {
         var disk = new MemoryDisk();
         using EmbeddedServer old = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
-        old.Server.Loaded.Wait();
+        old.Server.Loaded.Await();
         using EmbeddedServer next = ReplicaGroup.ReplicaOf(old.Server.Port);
         using TestClient one = new(old.Server.Port), two = new(old.Server.Port), looks = new(old.Server.Port), promoted = new(next.Server.Port);
         one.Call("SET", "kept", "1");
@@ -49,11 +50,11 @@ public sealed class LogMarkTests
         {
             if (!name.EndsWith(".log", StringComparison.Ordinal)) return;
             syncs.Set();
-            fails.Wait();
+            fails.Await();
             throw MemoryDisk.Broken("sync", name);
         };
         one.Send("SET", "written", "1");
-        syncs.Wait();
+        syncs.Await();
         two.Send("SET", "open", "1"); // to a batch that waits for the writer, and that nobody will write
         Assert.That(() => looks.Call("GET", "open"), Is.EqualTo("1").After(ReplicaGroup.WaitMs, 5));
         Assert.That(() => ReplicaGroup.ContentOf(next), Has.Count.EqualTo(2).After(ReplicaGroup.WaitMs, 5));
@@ -106,7 +107,7 @@ public sealed class LogMarkTests
             {
                 Thread.Yield(); // the word may come here, also where one core is left for all
                 set.Reset(); // and with it the word that another has not heard yet
-                if (!condition()) set.Wait();
+                if (!condition()) set.Await();
             }
         }
 

@@ -3,6 +3,7 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Format;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Replication;
 using NUnit.Framework;
 
@@ -227,7 +228,7 @@ internal sealed class StepLimitTests
     {
         var directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(64, sublogs));
         var server = new EmbeddedServer(directory: directory, sync: AppendSync.Always, adjust: static settings => settings.Persistence.StepBytesMax = Limit);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         return server;
     }
 

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Common.Test;
 using Garnet.Common;
 using Garnet.Server.Test.Hostile;
 
@@ -412,7 +413,7 @@ public sealed partial class TierRepairTests
 
     private static TestClient Loaded(EmbeddedServer server)
     {
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         return new TestClient(server.Server.Port);
     }
 

@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.Reading;
@@ -106,7 +107,7 @@ public sealed class ReplicaExpiryTests
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, clock: new ShiftedClock { ShiftMs = HourMs },
             adjust: settings => settings.Replication.ReplicaOf = ["127.0.0.1", port.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         return server;
     }
 

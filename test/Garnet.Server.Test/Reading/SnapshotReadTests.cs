@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Reading;
 
@@ -76,7 +77,7 @@ public sealed class SnapshotReadTests
         finally
         {
             stop.Cancel();
-            writing.Join();
+            writing.Await();
         }
     }
 }

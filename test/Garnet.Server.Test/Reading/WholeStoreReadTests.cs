@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.Reading;
@@ -60,7 +61,7 @@ public sealed class WholeStoreReadTests
         finally
         {
             stop.Cancel();
-            writing.Join();
+            writing.Await();
         }
         ReplicaGroup.AssertSame(primary, replica);
         Assert.That(replica.Server.Replication.Applied.Number, Is.GreaterThan(before + 100), "batches were applied meanwhile");

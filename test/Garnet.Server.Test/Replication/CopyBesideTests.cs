@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -27,7 +28,7 @@ public sealed class CopyBesideTests
         }
         if (!keepsData) return;
         using EmbeddedServer again = new(directory: DirectoryOn(disk));
-        again.Server.Loaded.Wait();
+        again.Server.Loaded.Await();
         using TestClient later = new(again.Server.Port);
         AssertOld(later, OldKeys + 1);
     }
@@ -85,7 +86,7 @@ public sealed class CopyBesideTests
 
     private static TestClient Filled(EmbeddedServer server)
     {
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         var client = new TestClient(server.Server.Port);
         for (int i = 0; i < OldKeys; i++) client.Call("SET", $"old{i}", $"{i}");
         return client;

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -70,7 +71,7 @@ public sealed class DigestTests
         finally
         {
             stop.Cancel();
-            writing.Join();
+            writing.Await();
         }
         ReplicaGroup.AssertSame(primary, replica);
     }

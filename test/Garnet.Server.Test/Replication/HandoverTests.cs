@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;
@@ -28,7 +29,7 @@ public sealed class HandoverTests
             Assert.That(() => replica.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(WaitMs, 5));
         }
         stop.Cancel();
-        writer.Join();
+        writer.Await();
         ReplicaGroup.AssertSame(primary, replica);
         Assert.That(written, Is.SubsetOf(ReplicaGroup.ContentOf(primary).Keys));
         Assert.That(primary.Server.Replication.Position.Term, Is.EqualTo(6 * 64));

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -54,7 +55,7 @@ internal sealed class HeldProxy : IDisposable
         {
             for (int got; (got = from.Receive(bytes)) > 0;)
             {
-                if (held) _flows.Wait();
+                if (held) _flows.Await();
                 for (int sent = 0; sent < got;) sent += to.Send(bytes, sent, got - sent, SocketFlags.None);
             }
         }

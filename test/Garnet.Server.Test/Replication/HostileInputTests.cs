@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>Rows 28, 30, 32, 54 and 55 of the list of bad inputs (users-ops-security, C.4), as far as they concern who follows whom: each is answered, and nothing is changed.</summary>
+/// <summary>Rows 28, 30, 32, 54 and 55 of the list of bad inputs (<c>BadInputTests</c>), as far as they concern who follows whom: each is answered, and nothing is changed.</summary>
 public sealed class HostileInputTests
 {
     private const int WaitMs = 20_000;

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Replication;
 using Garnet.Server.Replication;
 using Garnet.Server.Test.Replication.Simulation;
@@ -130,7 +131,7 @@ public sealed class LeftPlaceTests
             Backlog.PinnedBytesMax = long.MaxValue;
             _proxy = new CuttingProxy(_primary.Server.Port, connection =>
             {
-                if (connection > 0) _lets.Wait();
+                if (connection > 0) _lets.Await();
                 return long.MaxValue;
             });
             _replica = ReplicaGroup.ReplicaOf(_proxy.Port);

@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Replication.Simulation;
 
 namespace Garnet.Server.Test.Replication;
@@ -61,14 +62,14 @@ public sealed class PressureTests
         using EmbeddedServer primary = new();
         var disk = new MemoryDisk();
         using var flows = new ManualResetEventSlim(true);
-        disk.OnWrite = (_, _) => flows.Wait();
+        disk.OnWrite = (_, _) => flows.Await();
         using EmbeddedServer replica = new(directory: DataDirectory.OpenUnlocked(disk), adjust: settings =>
         {
             settings.Replication.ReplicaOf = ["127.0.0.1", $"{primary.Server.Port}"];
             settings.Persistence.StagingBytesMax = Cap;
             settings.Replication.ReceiveBytesMax = Cap;
         });
-        replica.Server.Loaded.Wait();
+        replica.Server.Loaded.Await();
         ReplicaGroup.CatchUp(replica, primary);
         flows.Reset();
         try

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Common.Time;
 using Garnet.Replication.Frames;
 
@@ -17,7 +18,7 @@ public sealed class ResumeTests
         using EmbeddedServer primary = Primary();
         using CuttingProxy proxy = new(primary.Server.Port, static connection => connection < Cuts ? CutBytes : long.MaxValue) { IsGentle = true };
         using EmbeddedServer replica = new(directory: keepsData ? DataDirectory.OpenUnlocked(new MemoryDisk()) : null, adjust: ReplicaGroup.ComesBackAtOnce);
-        replica.Server.Loaded.Wait();
+        replica.Server.Loaded.Await();
         Follow(replica, proxy.Port);
         using (var client = new TestClient(primary.Server.Port))
         {

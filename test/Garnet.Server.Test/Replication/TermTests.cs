@@ -5,6 +5,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Test;
 using Garnet.Replication;
 using Garnet.Server.Replication;
 
@@ -236,7 +237,7 @@ public sealed class TermTests
     private static EmbeddedServer Start(MemoryDisk disk, AppendSync sync = AppendSync.Always)
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: sync);
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         return server;
     }
 

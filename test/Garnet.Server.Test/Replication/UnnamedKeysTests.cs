@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -32,7 +33,7 @@ public sealed class UnnamedKeysTests
                 (torn, example) = (torn + 1, seen);
             }
         }
-        writer.Join();
+        writer.Await();
         Assert.That(torn, Is.Zero, $"of {looks}: {example}");
     }
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Common.Linux;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -25,7 +26,7 @@ public sealed class UnreadableCopyTests
             long at = Find(file, "value:50;"u8);
             Put(file, at, (byte)'V');
             using EmbeddedServer primary = Primary(data, tier, keeps);
-            primary.Server.Loaded.Wait();
+            primary.Server.Loaded.Await();
             using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
             int begun = 0;
             Assert.That(() => IsUp(replica) ? int.MaxValue : begun = (int)primary.Server.Replication.Links.Full, Is.GreaterThanOrEqualTo(Refused).After(WaitMs, 5));
@@ -70,7 +71,7 @@ public sealed class UnreadableCopyTests
 
     private static void Fill(EmbeddedServer server)
     {
-        server.Server.Loaded.Wait();
+        server.Server.Loaded.Await();
         using TestClient client = new(server.Server.Port);
         client.Pipeline(1, [.. Enumerable.Range(0, Keys).Select(static i => (string[])["SET", "key:" + Text(i), Value(i)])]);
         client.Pipeline(1, [.. Enumerable.Range(0, KeysOnTier).Select(static i => (string[])["TIER.DEMOTE", "key:" + Text(i)])]);

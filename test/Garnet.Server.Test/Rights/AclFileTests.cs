@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Garnet.Common.Test;
 using Garnet.Common;
 using Garnet.Server.Rights;
 
@@ -80,7 +81,7 @@ public sealed class AclFileTests
             using var client = new TestClient(server.Server.Port);
             for (int i = 0; i < Rounds; i++) Assert.That(client.Call("ACL", (i + number) % 2 == 0 ? "SAVE" : "LOAD"), Is.EqualTo("OK"));
         });
-        foreach (TestThread thread in threads) thread.Join();
+        foreach (TestThread thread in threads) thread.Await();
         Assert.That(File.ReadAllText(_file), Does.Contain("user ann on nopass").And.Contain("user default on"));
     }
 

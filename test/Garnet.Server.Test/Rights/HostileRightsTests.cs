@@ -156,7 +156,7 @@ public sealed class HostileRightsTests
             admin.Call(["ACL", "SETUSER", "ann", .. kinds[i % kinds.Length], .. i % 50 == 49 ? (string[])["on", "nopass", "+@all", "~k*", "&c*"] : []]);
         }
         stop.Cancel();
-        foreach (TestThread thread in threads) thread.Join();
+        foreach (TestThread thread in threads) thread.Await();
         Assert.That(admin.Call("GET", "marker"), Is.EqualTo("here"));
         Assert.That(admin.Call("EXISTS", "other"), Is.EqualTo("0"), "nobody wrote what he might not");
         Assert.That(admin.Call("DEBUG", "CHECK"), Does.StartWith("ERR").Or.EqualTo("[]"));

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Garnet.Common.Test.Resp;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Scripting;
 
@@ -58,7 +59,7 @@ public sealed class NativeCallFuzzTests
         }
 
         done.Cancel();
-        killer.Wait();
+        killer.Await();
         TestContext.Out.WriteLine($"{calls} scripts");
     }
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Transactions;
 
 namespace Garnet.Server.Test.Scripting;
@@ -82,7 +83,7 @@ public sealed class ScriptTests
         finally
         {
             done.Cancel();
-            Task.WhenAll(others).ContinueWith(static _ => { }, TaskScheduler.Default).Wait(); // none of them looks at a store that is gone
+            Task.WhenAll(others).ContinueWith(static _ => { }, TaskScheduler.Default).Await(); // none of them looks at a store that is gone
         }
 
         Task.WaitAll([.. others]);

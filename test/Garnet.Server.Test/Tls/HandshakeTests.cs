@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Security.Authentication;
 using System.Text;
+using Garnet.Common.Test;
 using Garnet.Server.Net;
 using Garnet.Server.Test.Net;
 using Garnet.Wire;
@@ -262,7 +263,7 @@ internal sealed class HandshakeTests
             server.GetStream().ReadExactly(all, 5, all.Length - 5);
             server.LingerState = new LingerOption(true, 0);
             server.Close();
-            client.Wait();
+            client.Await();
             return all;
         }
     }

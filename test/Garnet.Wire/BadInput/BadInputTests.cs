@@ -8,8 +8,8 @@ using NUnit.Framework;
 namespace Garnet.Wire.BadInput;
 
 /// <summary>
-/// The list of bad inputs (users-ops-security, C.4), by its numbers: each gets its listed outcome, and afterwards the server
-/// is as it was. Rows 1, 2, 6 to 9, 11, 12, 15 and 16 stand among the framing cases; here they are judged by what they leave.
+/// A list of bad inputs, which has its rows' numbers here and in the tests of replication (<c>HostileInputTests</c>): each gets its outcome,
+/// and afterwards the server is as it was. Rows 1, 2, 6 to 9, 11, 12, 15 and 16 stand among the framing cases; here they are judged by what they leave.
 /// </summary>
 [TestFixture]
 [NonParallelizable]
@@ -124,7 +124,7 @@ internal sealed class BadInputTests
             other.Call("PING");
             passed.Add(Volatile.Read(ref came) - before);
         }
-        flood.Wait();
+        flood.Await();
         passed.Sort();
         int late = passed[passed.Count * 99 / 100];
         TestContext.Out.WriteLine($"{passed.Count} PINGs beside a flood of {Flood} connections: {late} of these came during 99 % of them at most, {passed[^1]} during the longest");

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 using Garnet.Wire.Replication;
 
 namespace Garnet.Wire.Consistency;
@@ -17,9 +18,9 @@ internal sealed class Clients(ReplicaServer primary, History history, int seed)
     {
         Thread[] writing = [.. Enumerable.Range(0, Writers).Select(writer => Begin(() => WriteAll(writer)))];
         Thread[] reading = [.. readers.Select((reader, i) => Begin(() => ReadAll(reader.Place, reader.Server, new Random(seed + 100 + i), readsEach, consistency)))];
-        foreach (Thread thread in reading) thread.Join();
+        foreach (Thread thread in reading) thread.Await();
         _stops = true;
-        foreach (Thread thread in writing) thread.Join();
+        foreach (Thread thread in writing) thread.Await();
     }
 
     /// <summary>Everything there is, read once more when nobody writes.</summary>

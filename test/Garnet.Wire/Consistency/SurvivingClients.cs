@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 
 namespace Garnet.Wire.Consistency;
 
@@ -55,7 +56,7 @@ internal sealed class SurvivingClients : IDisposable
     public void Dispose()
     {
         _stops = true;
-        foreach (Thread thread in _threads) thread.Join();
+        foreach (Thread thread in _threads) thread.Await();
     }
 
     private static long Now => Stopwatch.GetTimestamp();

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 
 namespace Garnet.Wire.Failover;
 
@@ -39,7 +40,7 @@ internal sealed class WaitingWriters : IDisposable
     public void Dispose()
     {
         _stops = true;
-        foreach (Thread thread in _threads) thread.Join();
+        foreach (Thread thread in _threads) thread.Await();
     }
 
     private void Run(int client)

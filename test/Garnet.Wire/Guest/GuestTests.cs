@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using Garnet.Wire.Persistence;
 using NUnit.Framework;
 
@@ -125,7 +126,7 @@ internal sealed class GuestTests
         foreach (Thread thread in threads) thread.Start();
         Server.Test.Eventually.Holds(() => writers.Sum(static writer => writer.Acknowledged) >= from + ChangesPerRound);
         end();
-        foreach (Thread thread in threads) thread.Join();
+        foreach (Thread thread in threads) thread.Await();
     }
 
     private void Check(KillWriter[] writers)

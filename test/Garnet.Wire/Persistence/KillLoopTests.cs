@@ -42,7 +42,7 @@ public sealed class KillLoopTests
             Eventually.Holds(() => writer.Acknowledged >= until || !server.Process.IsAlive);
             Assert.That(server.Process.IsAlive, "the server ended by itself");
             server.Kill();
-            thread.Join();
+            thread.Await();
             server.Start();
             using RespConnection connection = server.Connect();
             Assert.That(writer.Check(connection), Is.Null, $"round {round}");
@@ -77,7 +77,7 @@ public sealed class KillLoopTests
         Eventually.Holds(() => writers.Sum(static writer => writer.Acknowledged) >= until || !server.Process.IsAlive);
         Assert.That(server.Process.IsAlive, "the server ended by itself");
         server.Kill();
-        foreach (Thread thread in threads) thread.Join();
+        foreach (Thread thread in threads) thread.Await();
     }
 
     private static int Number(string variable, int otherwise) =>

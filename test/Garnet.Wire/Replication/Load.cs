@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 
 namespace Garnet.Wire.Replication;
 
@@ -37,7 +38,7 @@ internal sealed class Load : IDisposable
     public void Dispose()
     {
         _stops = true;
-        foreach (Thread thread in _threads) thread.Join();
+        foreach (Thread thread in _threads) thread.Await();
     }
 
     private void Run(RespConnection connection, Random random)

@@ -60,7 +60,7 @@ public sealed class TierKillTests
         Eventually.Holds(() => writers.Any(static writer => writer.Wrong is not null) || !server.Process.IsAlive || goesOn());
         Assert.That(server.Process.IsAlive, server.Process.LastWords);
         server.Kill();
-        foreach (Thread thread in threads) thread.Join();
+        foreach (Thread thread in threads) thread.Await();
         foreach (TierKillWriter writer in writers) Assert.That(writer.Wrong, Is.Null, moment);
     }
 

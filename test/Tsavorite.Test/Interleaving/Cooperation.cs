@@ -1,3 +1,5 @@
+using Garnet.Common.Test;
+
 namespace Tsavorite.Test.Interleaving;
 
 /// <summary>
@@ -34,7 +36,7 @@ internal sealed class Cooperation : IDisposable
         _blocked = Steps = 0;
         for (int i = 0; i < bodies.Length; i++) _strands[i].Body = bodies[i];
         _strands[first].Go.Release();
-        _ended.Wait();
+        _ended.Await();
         if (_failure != null) throw new InvalidOperationException(_failure.Message, _failure);
     }
 
@@ -67,7 +69,7 @@ internal sealed class Cooperation : IDisposable
         Strand next = blocked ? After(running) : _strands[_choose(Steps, running.Number)];
         if (next == running || next.Body == null) return;
         next.Go.Release();
-        running.Go.Wait();
+        running.Go.Await();
         if (_failure != null) throw new OperationCanceledException();
     }
 
@@ -116,7 +118,7 @@ internal sealed class Cooperation : IDisposable
         {
             _stops = true;
             Go.Release();
-            _thread.Join();
+            _thread.Await();
             Go.Dispose();
         }
 
@@ -125,7 +127,7 @@ internal sealed class Cooperation : IDisposable
             t_current = this;
             while (true)
             {
-                Go.Wait();
+                Go.Await();
                 if (_stops) return;
                 Owner.End(this, Attempt(Body!));
             }

@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite.Test.Tiers;
 
@@ -69,10 +70,10 @@ internal sealed class LinearizabilityTests
         using Register look = new(store, 1);
         for (int round = 0; round < rounds; round++)
         {
-            barrier.SignalAndWait();
+            barrier.Await();
             store.StepMovers(1000);
             demoting?.Pause(false);
-            barrier.SignalAndWait();
+            barrier.Await();
             demoting?.Pause(true);
             for (int key = 0; key < Keys && wrong == null; key++)
             {
@@ -84,8 +85,8 @@ internal sealed class LinearizabilityTests
             foreach (Player player in players) player.Stops = wrong != null;
             if (wrong != null) break;
         }
-        if (wrong != null) barrier.SignalAndWait();
-        foreach (Player player in players) player.Thread.Join();
+        if (wrong != null) barrier.Await();
+        foreach (Player player in players) player.Thread.Await();
         EmptyBaseline.Expect(store, 1000);
         return wrong;
     }
@@ -117,11 +118,11 @@ internal sealed class LinearizabilityTests
         {
             for (int round = 0; round < _rounds; round++)
             {
-                _barrier.SignalAndWait();
+                _barrier.Await();
                 if (Stops) break;
                 foreach (List<RegisterCall> calls in Calls) calls.Clear();
                 for (int i = 0; i < CallsPerThread; i++) Call();
-                _barrier.SignalAndWait();
+                _barrier.Await();
             }
             _register.Dispose();
         }

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Snapshots;
@@ -52,7 +53,7 @@ internal sealed unsafe class SnapshotStressTests
             saved += savedNow;
         }
         load.Stop = true;
-        foreach (Thread thread in threads) thread.Join();
+        foreach (Thread thread in threads) thread.Await();
         Assert.That(StoreCheck.Run(store), Is.Empty);
         TestContext.Out.WriteLine($"seed {seed}: {load.Ops} writes, {saved} of {cuts.Sum(static c => c.Blocks.Records)} records saved, "
             + store.Figures());

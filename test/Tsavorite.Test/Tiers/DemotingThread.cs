@@ -1,3 +1,5 @@
+using Garnet.Common.Test;
+
 namespace Tsavorite.Test.Tiers;
 
 /// <summary>Sends everything to the tier, again and again, while others use the store.</summary>
@@ -13,7 +15,7 @@ internal sealed class DemotingThread : IDisposable
         {
             while (!_stops)
             {
-                _goes.Wait();
+                _goes.Await();
                 store.Tiers!.DemoteAll();
             }
         });
@@ -30,7 +32,7 @@ internal sealed class DemotingThread : IDisposable
     {
         _stops = true;
         _goes.Set();
-        _thread.Join();
+        _thread.Await();
         _goes.Dispose();
     }
 }

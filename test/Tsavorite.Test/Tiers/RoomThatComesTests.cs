@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -88,14 +89,14 @@ public sealed class RoomThatComesTests
         medium.FailsWrite = _ =>
         {
             stalled.Set();
-            goesOn.Wait();
+            goesOn.Await();
             return 0;
         };
         int keys = 0;
         for (; bench.Session.Room.Ensure(1000); keys++) bench.Set("k" + keys, TieredBench.Value(keys, 1000));
         Thread mover = new(() => bench.Store.Tiers!.Step(1_000_000));
         mover.Start();
-        stalled.Wait();
+        stalled.Await();
         bench.Session.NowMs = 1_000_000;
         for (int i = 0; i < 9; i++) ExpectToCome(afterMs: 100);
         ExpectToCome(afterMs: 60_000); // the process was stopped meanwhile, and the medium's thread with it
@@ -103,7 +104,7 @@ public sealed class RoomThatComesTests
         Assert.That((bench.Session.Room.Ensure(1000), bench.Session.Room.IsComing), Is.EqualTo((evicts, !evicts)));
         Assert.That(bench.Store.Figures().EvictedKeys > 0, Is.EqualTo(evicts));
         goesOn.Set();
-        mover.Join();
+        mover.Await();
 
         void ExpectToCome(long afterMs)
         {

@@ -20,7 +20,15 @@ internal static class CommandCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since) =>
-        new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since, Complexity = "O(N)", Categories = "connection" };
+        new(name, arity, CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+            Complexity = "O(N)",
+            Categories = "connection",
+        };
 
     /// <summary>COMMAND alone tells about all of them.</summary>
     private static Reply RunBare(ref Call call) => call.Count == 1 ? CommandDetails.All(ref call) : Containers.RefuseUnknown(ref call);
@@ -140,7 +148,8 @@ internal readonly struct CommandList : ICommand
         string? category = call.Count == 5 && call.Is(3, "ACLCAT"u8) ? "@" + call.Text(4).ToLowerInvariant() : null;
         foreach (CommandSpec spec in call.Server.Commands.Specs.Skip(1)) // the first is no command
         {
-            if (call.Count == 2 || pattern?.Matches(System.Text.Encoding.ASCII.GetBytes(spec.Name)) == true || (category is not null && CommandReply.Categories(spec).Contains(category)))
+            if (call.Count == 2 || pattern?.Matches(System.Text.Encoding.ASCII.GetBytes(spec.Name)) == true
+                || (category is not null && CommandReply.Categories(spec).Contains(category)))
                 names.Add(spec.Name.ToLowerInvariant());
         }
 

@@ -72,7 +72,8 @@ internal static class CommandReply
     internal static void WriteUsage(RespWriter to, string usage)
     {
         // The kind of access stands in capitals, what is done with the value in small letters.
-        WriteNames(to, [.. usage.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(word => word.Length == 2 ? word : word.ToLowerInvariant())]);
+        WriteNames(to,
+            [.. usage.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(word => word.Length == 2 ? word : word.ToLowerInvariant())]);
     }
 
     /// <summary>ACL categories, with the @.</summary>
@@ -157,7 +158,8 @@ internal static class CommandReply
         if (counted)
             WriteSearch(to, "keynum", [("keynumidx", 0), ("firstkey", keys.First - keys.CountArg), ("keystep", keys.Step)]);
         else
-            WriteSearch(to, "range", [("lastkey", keys.Last < 0 ? keys.Last : keys.Last - keys.First), ("keystep", keys.Step), ("limit", 0)]);
+            WriteSearch(to, "range",
+                [("lastkey", keys.Last < 0 ? keys.Last : keys.Last - keys.First), ("keystep", keys.Step), ("limit", 0)]);
     }
 
     private static void WriteSearch(RespWriter to, string type, (string Name, int Value)[] values)

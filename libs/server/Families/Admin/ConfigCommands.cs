@@ -17,7 +17,13 @@ internal static class ConfigCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since) =>
-        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since };
+        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+        };
 }
 
 internal readonly struct ConfigGet : ICommand

@@ -22,7 +22,12 @@ internal static class DebugCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary) =>
-        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Protected) { Group = "server", Syntax = syntax, Summary = summary };
+        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Protected)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+        };
 
     internal static Reply Refuse(ref Call call) => call.Count == 1
         ? call.FailBytes("ERR wrong number of arguments for 'debug' command"u8)

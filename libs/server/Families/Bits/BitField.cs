@@ -147,7 +147,8 @@ internal readonly struct BitField : ICommand
         ReadOnlySpan<byte> type = call[index], offset = call[index + 1];
         bool signed = type.Length > 0 && type[0] == 'i';
         failed = Reply.Sent;
-        if (type.Length < 2 || (!signed && type[0] != 'u') || !NumberText.TryInt64(type[1..], out long bits) || bits < 1 || bits > (signed ? 64 : 63))
+        if (type.Length < 2 || (!signed && type[0] != 'u') || !NumberText.TryInt64(type[1..], out long bits) || bits < 1
+            || bits > (signed ? 64 : 63))
         {
             failed = call.FailBytes("ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is."u8);
             return false;
@@ -157,7 +158,8 @@ internal readonly struct BitField : ICommand
         step.Signed = signed ? (byte)1 : (byte)0;
         bool counted = offset.Length > 0 && offset[0] == '#';
         bool isOffset = counted
-            ? NumberText.TryInt64(offset[1..], out step.Offset) && step.Offset is >= 0 and < 1L << 40 && (step.Offset *= bits) >> 3 < call.Server.ClientLimits.Requests.BulkBytesMax
+            ? NumberText.TryInt64(offset[1..], out step.Offset) && step.Offset is >= 0 and < 1L << 40
+                && (step.Offset *= bits) >> 3 < call.Server.ClientLimits.Requests.BulkBytesMax
             : BitCommands.TryOffset(ref call, offset, out step.Offset);
         if (!isOffset)
             failed = BitCommands.BadOffset(ref call);

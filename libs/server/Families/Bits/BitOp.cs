@@ -83,7 +83,14 @@ internal readonly struct BitOp : ICommand
         bool counts = operation is BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr or BitOperation.One;
         using var memory = new NativeArray<byte>(length * (counts ? 2L : 1));
         byte* room = memory.Items;
-        var mix = new MixLook { Operation = operation, Result = room, Length = length, Several = room + length, SeveralLength = counts ? length : 0 };
+        var mix = new MixLook
+        {
+            Operation = operation,
+            Result = room,
+            Length = length,
+            Several = room + length,
+            SeveralLength = counts ? length : 0,
+        };
         foreach (ref readonly KeyRef key in keys[1..])
         {
             if (store.Read(in key, ref mix, quiet: true) != Outcome.Done)

@@ -30,7 +30,9 @@ internal static unsafe class CollectionTransfer
         using var replacing = new Replacing(store, target);
         if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), size.Bytes))
             return Outcome.OutOfMemory;
-        Outcome outcome = root.Kind == RecordKind.Stream ? StreamTransfer.Copy(store, in source, in target, in root) : CopyEntries(ref call, in source, in target, in root);
+        Outcome outcome = root.Kind == RecordKind.Stream
+            ? StreamTransfer.Copy(store, in source, in target, in root)
+            : CopyEntries(ref call, in source, in target, in root);
         if (outcome == Outcome.Done)
         {
             var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
@@ -125,7 +127,12 @@ internal static unsafe class CollectionTransfer
         }
         else if (kind == RecordKind.List)
         {
-            var push = new ListPush { Values = operands, Converted = converted, Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax } };
+            var push = new ListPush
+            {
+                Values = operands,
+                Converted = converted,
+                Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax },
+            };
             outcome = store.Edit(in target, ref push);
         }
 

@@ -23,7 +23,8 @@ internal static class EntryExpiry
             return call.Fail(Fault.NotAnInteger);
         if (time < 0)
             return call.FailBytes("ERR invalid expire time, must be >= 0"u8);
-        if ((inSeconds && time > ExpireAtMsMax / 1000) || (time = inSeconds ? time * 1000 : time) > ExpireAtMsMax - (absolute ? 0 : call.NowMs))
+        if ((inSeconds && time > ExpireAtMsMax / 1000)
+            || (time = inSeconds ? time * 1000 : time) > ExpireAtMsMax - (absolute ? 0 : call.NowMs))
             return ExpiryTime.Refuse(ref call);
         ExpireCondition condition = call.Is(3, "NX"u8) ? ExpireCondition.IfNone : call.Is(3, "XX"u8) ? ExpireCondition.IfAny
             : call.Is(3, "GT"u8) ? ExpireCondition.IfLater : call.Is(3, "LT"u8) ? ExpireCondition.IfEarlier : ExpireCondition.Always;
@@ -36,7 +37,8 @@ internal static class EntryExpiry
     /// <summary>HPERSIST, ZPERSIST.</summary>
     internal static Reply Persist(ref Call call, EntryWords words)
     {
-        if (!IsKind(ref call, words, out Reply failed) || !EntryList.TryRead(ref call, words, 2, words.BadAskedNumber, out EntryList entries, out failed))
+        if (!IsKind(ref call, words, out Reply failed)
+            || !EntryList.TryRead(ref call, words, 2, words.BadAskedNumber, out EntryList entries, out failed))
             return failed;
         return Retime(ref call, words, entries, 0, ExpireCondition.Always);
     }
@@ -44,7 +46,8 @@ internal static class EntryExpiry
     /// <summary>HTTL, ZTTL and their relatives.</summary>
     internal static Reply Tell(ref Call call, EntryWords words, bool inSeconds, bool absolute)
     {
-        if (!IsKind(ref call, words, out Reply failed) || !EntryList.TryRead(ref call, words, 2, words.BadAskedNumber, out EntryList entries, out failed))
+        if (!IsKind(ref call, words, out Reply failed)
+            || !EntryList.TryRead(ref call, words, 2, words.BadAskedNumber, out EntryList entries, out failed))
             return failed;
         var answers = new long[entries.Count];
         System.Array.Fill(answers, EntryTimes.NotThere);

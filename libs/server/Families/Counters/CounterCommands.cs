@@ -113,7 +113,8 @@ internal readonly struct IncrBy : ICommand
 {
     public static CommandSpec Spec => CounterCommands.Spec("INCRBY", 3, "key increment", "Increments the integer value of a key by a number; a missing key counts as 0.") with { Event = CounterCommands.Added };
 
-    public static Reply Run(ref Call call) => call.TryInt64(2, out long by) ? CounterCommands.Add(ref call, by) : call.Fail(Fault.NotAnInteger);
+    public static Reply Run(ref Call call) =>
+        call.TryInt64(2, out long by) ? CounterCommands.Add(ref call, by) : call.Fail(Fault.NotAnInteger);
 }
 
 internal readonly struct DecrBy : ICommand
@@ -147,7 +148,8 @@ internal readonly unsafe struct IncrByFloat : ICommand
             if (exists && read.WrongKind)
                 return call.Fail(Fault.WrongType);
             ReadOnlySpan<byte> before = exists ? old[..Math.Min(read.Length, old.Length)] : "0"u8;
-            if (read.Length > old.Length || !ExtendedFloat.TryParse(before, out ExtendedFloat current) || !ExtendedFloat.TryParse(call[2], out ExtendedFloat by))
+            if (read.Length > old.Length || !ExtendedFloat.TryParse(before, out ExtendedFloat current)
+                || !ExtendedFloat.TryParse(call[2], out ExtendedFloat by))
                 return call.Fail(Fault.NotAFloat);
             if (!ExtendedFloat.TryAdd(current, by, out ExtendedFloat result))
                 return call.Fail(Fault.IncrementNotFinite);

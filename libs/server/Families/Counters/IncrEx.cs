@@ -55,7 +55,8 @@ internal readonly unsafe struct IncrEx : ICommand
         {
             var set = new SetValue { Value = value, Length = sum.Length, KeepExpiry = true };
             Outcome outcome = call.Session.Modify(in key, ref set);
-            if (outcome != Outcome.Done || !options.ChangesExpiry || (options.OnlyWithout && expireAtMs != 0) || (options.ExpireAtMs == 0 && expireAtMs == 0))
+            if (outcome != Outcome.Done || !options.ChangesExpiry || (options.OnlyWithout && expireAtMs != 0)
+                || (options.ExpireAtMs == 0 && expireAtMs == 0))
                 return outcome;
         }
 
@@ -90,7 +91,8 @@ internal ref struct CounterStep
         Int128 added = sum - old;
         if (added < long.MinValue || added > long.MaxValue)
             return Fault.IncrementOverflow;
-        (Sum, _added) = (Text(((long)sum).ToString(CultureInfo.InvariantCulture)), Text(((long)added).ToString(CultureInfo.InvariantCulture)));
+        (Sum, _added) =
+            (Text(((long)sum).ToString(CultureInfo.InvariantCulture)), Text(((long)added).ToString(CultureInfo.InvariantCulture)));
         return null;
     }
 
@@ -98,15 +100,18 @@ internal ref struct CounterStep
     internal Fault? AddFloat(ref Call call, scoped ReadOnlySpan<byte> before, in IncrExOptions options)
     {
         ExtendedFloat low = default, high = default;
-        bool areNumbers = ExtendedFloat.TryParse(before, out ExtendedFloat old) & ExtendedFloat.TryParse(call[options.ByAt], out ExtendedFloat by);
-        areNumbers &= (options.LowAt == 0 || (ExtendedFloat.TryParse(call[options.LowAt], out low) && low.IsFinite)) && (options.HighAt == 0 || (ExtendedFloat.TryParse(call[options.HighAt], out high) && high.IsFinite));
+        bool areNumbers =
+            ExtendedFloat.TryParse(before, out ExtendedFloat old) & ExtendedFloat.TryParse(call[options.ByAt], out ExtendedFloat by);
+        areNumbers &= (options.LowAt == 0 || (ExtendedFloat.TryParse(call[options.LowAt], out low) && low.IsFinite))
+            && (options.HighAt == 0 || (ExtendedFloat.TryParse(call[options.HighAt], out high) && high.IsFinite));
         if (!areNumbers)
             return Fault.NotAFloat;
         if (options.LowAt > 0 && options.HighAt > 0 && ExtendedFloat.Compare(low, high) > 0)
             return Fault.Syntax;
         if (!ExtendedFloat.TryAdd(old, by, out ExtendedFloat sum))
             return Fault.IncrementNotFinite;
-        bool isLow = options.LowAt > 0 && ExtendedFloat.Compare(sum, low) < 0, isHigh = options.HighAt > 0 && ExtendedFloat.Compare(sum, high) > 0;
+        bool isLow = options.LowAt > 0 && ExtendedFloat.Compare(sum, low) < 0;
+        bool isHigh = options.HighAt > 0 && ExtendedFloat.Compare(sum, high) > 0;
         IsRefused = (isLow || isHigh) && !options.Saturates;
         ExtendedFloat next = IsRefused ? old : isLow ? low : isHigh ? high : sum;
         ExtendedFloat added = by;

@@ -76,7 +76,8 @@ internal readonly struct GeoAdd : ICommand
                 break;
         }
 
-        if ((call.Count - first) % 3 != 0 || (options & (PutScore.IfAbsent | PutScore.IfPresent)) == (PutScore.IfAbsent | PutScore.IfPresent))
+        if ((call.Count - first) % 3 != 0
+            || (options & (PutScore.IfAbsent | PutScore.IfPresent)) == (PutScore.IfAbsent | PutScore.IfPresent))
             return call.Fail(Fault.Syntax);
         var pairs = default(ByteQueue);
         try
@@ -85,7 +86,8 @@ internal readonly struct GeoAdd : ICommand
             {
                 if (!GeoText.TryPoint(ref call, i, out GeoPoint point, out Reply failed))
                     return failed;
-                OperandText.Append(ref pairs, Encoding.ASCII.GetBytes(GeoHash.Of(point, GeoHash.StepsMax).Bits.ToString(CultureInfo.InvariantCulture)));
+                OperandText.Append(ref pairs,
+                    Encoding.ASCII.GetBytes(GeoHash.Of(point, GeoHash.StepsMax).Bits.ToString(CultureInfo.InvariantCulture)));
                 OperandText.Append(ref pairs, call[i + 2]);
             }
 
@@ -103,7 +105,9 @@ internal readonly struct GeoAdd : ICommand
             return call.Fail(Fault.Syntax);
         Operands scored = OperandText.Read(pairs);
         var put = new SortedSetPut { Pairs = scored, Options = options, Limits = SortedSetCommands.Limits(ref call) };
-        return SortedSetCommands.TryPut(ref call, ref put, out Reply failed) ? call.Int(put.Added + (countsChanges ? put.Updated : 0)) : failed;
+        return SortedSetCommands.TryPut(ref call, ref put, out Reply failed)
+            ? call.Int(put.Added + (countsChanges ? put.Updated : 0))
+            : failed;
     }
 }
 

@@ -126,7 +126,8 @@ internal ref struct GeoQuery(GeoForm form)
 
         if (IsSearch && !_by && !_from && left >= 1 && call.Is(i, "BYPOLYGON"u8))
             return TakePolygon(ref call, i + 1, left - 1, out failed);
-        bool fromMember = IsSearch && !_from && left >= 1 && call.Is(i, "FROMMEMBER"u8), fromPoint = IsSearch && !_from && left >= 2 && call.Is(i, "FROMLONLAT"u8);
+        bool fromMember = IsSearch && !_from && left >= 1 && call.Is(i, "FROMMEMBER"u8);
+        bool fromPoint = IsSearch && !_from && left >= 2 && call.Is(i, "FROMLONLAT"u8);
         _from |= fromMember | fromPoint;
         if ((fromMember || fromPoint) && Shape.Polygon is not null)
         {

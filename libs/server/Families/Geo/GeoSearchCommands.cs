@@ -15,7 +15,8 @@ internal static class GeoSearchCommands
     private const string Options = "[WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]";
 
     internal static CommandSpec Radius(string name, int arity, string from, bool stores, string summary) =>
-        GeoCommands.Spec(name, arity, stores ? CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys : CommandFlags.ReadOnly, "RO ACCESS", $"key {from} radius M | KM | FT | MI {Options}{(stores ? " [STORE key | STOREDIST key]" : "")}", summary) with
+        GeoCommands.Spec(name, arity, stores ? CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys : CommandFlags.ReadOnly,
+            "RO ACCESS", $"key {from} radius M | KM | FT | MI {Options}{(stores ? " [STORE key | STOREDIST key]" : "")}", summary) with
         {
             Complexity = "O(N+log(M))", Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = stores ? -arity : 0, StoresDistances = stores }, Event = stores ? new KeyEvent("georadiusstore", NotifyClasses.SortedSet) { Replaces = true } : null,
         };
@@ -33,8 +34,11 @@ internal static class GeoSearchCommands
         Reply failed = Reply.Sent;
         if (pointArgs > 0)
         {
-            bool isPlaced = pointArgs == 2 ? GeoText.TryPoint(ref call, 2, out query.Shape.Centre, out failed) : query.TryMember(ref call, 2, source, exists, out failed);
-            bool isSized = isPlaced && ((!exists && pointArgs == 1) || query.TryRadius(ref call, 2 + pointArgs, out failed)); // without a set and its member the radius is not looked at
+            bool isPlaced = pointArgs == 2
+                ? GeoText.TryPoint(ref call, 2, out query.Shape.Centre, out failed)
+                : query.TryMember(ref call, 2, source, exists, out failed);
+            // without a set and its member the radius is not looked at
+            bool isSized = isPlaced && ((!exists && pointArgs == 1) || query.TryRadius(ref call, 2 + pointArgs, out failed));
             if (!isSized)
                 return failed;
             options = 4 + pointArgs;
@@ -52,7 +56,9 @@ internal static class GeoSearchCommands
         store.Examine(in source, ref look, quiet: true);
         IEnumerable<GeoMatch> matches = look.Matches;
         if (query.Ascending is { } ascending)
-            matches = ascending ? matches.OrderBy(static match => match.Distance) : matches.OrderByDescending(static match => match.Distance);
+            matches = ascending
+                ? matches.OrderBy(static match => match.Distance)
+                : matches.OrderByDescending(static match => match.Distance);
         return [.. query.Count > 0 ? matches.Take((int)Math.Min(query.Count, int.MaxValue)) : matches];
     }
 

@@ -74,7 +74,11 @@ internal readonly struct PfAdd : ICommand
     public static unsafe Reply Run(ref Call call)
     {
         KeyRef key = call.Key;
-        var put = new PutElements { Elements = new Operands(call.Args + 2, call.Count - 2), SparseBytesMax = HyperLogLogCommands.SparseBytesMax(ref call) };
+        var put = new PutElements
+        {
+            Elements = new Operands(call.Args + 2, call.Count - 2),
+            SparseBytesMax = HyperLogLogCommands.SparseBytesMax(ref call),
+        };
         Outcome outcome = call.Session.Modify(in key, ref put);
         if (put.Fault != HyperLogLogFault.None)
             return HyperLogLogCommands.Refuse(ref call, put.Fault);
@@ -166,7 +170,13 @@ internal readonly struct PfCount : ICommand
             return;
         byte* bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(new Span<byte>(bytes, sizeof(long)), cardinality);
-        var write = new SetRangeBytes { Bytes = bytes, Length = sizeof(long), Offset = HyperLogLog.CardinalityOffset, BytesMax = int.MaxValue };
+        var write = new SetRangeBytes
+        {
+            Bytes = bytes,
+            Length = sizeof(long),
+            Offset = HyperLogLog.CardinalityOffset,
+            BytesMax = int.MaxValue,
+        };
         call.Session.Modify(in key, ref write);
     }
 }
@@ -243,7 +253,8 @@ internal readonly struct PfDebug : ICommand
         Span<byte> scratch = PutElements.Scratch;
         call.Session.Lock([key]);
         HyperLogLogFault fault = HyperLogLogCommands.Read(call.Session, in key, scratch, out int length);
-        bool wasDense = length > 0 && HyperLogLog.IsDense(scratch), makesDense = length > 0 && (call.Is(1, "GETREG"u8) || call.Is(1, "TODENSE"u8));
+        bool wasDense = length > 0 && HyperLogLog.IsDense(scratch);
+        bool makesDense = length > 0 && (call.Is(1, "GETREG"u8) || call.Is(1, "TODENSE"u8));
         if (makesDense && !wasDense && !HyperLogLog.TryMakeDense(scratch, ref length))
             fault = HyperLogLogFault.Damaged;
         if (makesDense && !wasDense && fault == HyperLogLogFault.None)
@@ -310,7 +321,8 @@ internal readonly struct PfSelfTest : ICommand
     /// <summary>Registers of six bits keep what is put into them, and an estimate lies where it should.</summary>
     public static unsafe Reply Run(ref Call call)
     {
-        Span<byte> dense = PutElements.Scratch[HyperLogLog.HeaderBytes..HyperLogLog.DenseBytes], plain = stackalloc byte[HyperLogLog.Registers];
+        Span<byte> dense = PutElements.Scratch[HyperLogLog.HeaderBytes..HyperLogLog.DenseBytes];
+        Span<byte> plain = stackalloc byte[HyperLogLog.Registers];
         dense.Clear();
         plain.Clear();
         for (int i = 0; i < HyperLogLog.Registers; i++)
@@ -333,6 +345,8 @@ internal readonly struct PfSelfTest : ICommand
         }
 
         long estimate = CardinalityEstimate.Of(plain);
-        return Math.Abs(estimate - Rounds) < Rounds / 20 ? call.Ok() : call.FailText($"ERR TESTFAILED Too high error. card:{Rounds} hll:{estimate}");
+        return Math.Abs(estimate - Rounds) < Rounds / 20
+            ? call.Ok()
+            : call.FailText($"ERR TESTFAILED Too high error. card:{Rounds} hll:{estimate}");
     }
 }

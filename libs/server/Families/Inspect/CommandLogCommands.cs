@@ -64,7 +64,8 @@ internal readonly struct SlowlogGet : ICommand
 {
     public static CommandSpec Spec => InspectCommands.Spec("SLOWLOG|GET", "[count]", "Returns the newest entries of the slow log.", "2.2.12");
 
-    public static Reply Run(ref Call call) => call.Count > 3 ? call.WrongArity() : CommandLogCommands.Show(ref call, call.Server.Monitoring.Slowlog, 2);
+    public static Reply Run(ref Call call) =>
+        call.Count > 3 ? call.WrongArity() : CommandLogCommands.Show(ref call, call.Server.Monitoring.Slowlog, 2);
 }
 
 internal readonly struct SlowlogLen : ICommand
@@ -97,7 +98,8 @@ internal readonly struct CommandLogLen : ICommand
 {
     public static CommandSpec Spec => InspectCommands.Spec("COMMANDLOG|LEN", "<SLOW | LARGE-REQUEST | LARGE-REPLY>", "Counts the entries of a command log.", "8.1.0", 3);
 
-    public static Reply Run(ref Call call) => CommandLogCommands.TryLog(ref call, 2, out CommandLog log, out Reply failed) ? call.Int(log.Count) : failed;
+    public static Reply Run(ref Call call) =>
+        CommandLogCommands.TryLog(ref call, 2, out CommandLog log, out Reply failed) ? call.Int(log.Count) : failed;
 }
 
 internal readonly struct CommandLogReset : ICommand

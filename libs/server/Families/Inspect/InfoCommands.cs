@@ -48,7 +48,8 @@ internal readonly struct Info : ICommand
             return byDefault;
         for (int i = 1; i < call.Count; i++)
         {
-            if (call.Is(i, "ALL"u8) || call.Is(i, "EVERYTHING"u8) || (byDefault && call.Is(i, "DEFAULT"u8)) || Ascii.EqualsIgnoreCase(call[i], name))
+            if (call.Is(i, "ALL"u8) || call.Is(i, "EVERYTHING"u8) || (byDefault && call.Is(i, "DEFAULT"u8))
+                || Ascii.EqualsIgnoreCase(call[i], name))
                 return true;
         }
 

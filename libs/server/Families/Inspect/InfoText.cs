@@ -68,7 +68,8 @@ internal sealed class InfoText(ServerContext server)
         _ => Scaled(bytes, 40, "T"),
     };
 
-    private static string Scaled(long bytes, int shift, string unit) => (bytes / (double)(1L << shift)).ToString("F2", CultureInfo.InvariantCulture) + unit;
+    private static string Scaled(long bytes, int shift, string unit) =>
+        (bytes / (double)(1L << shift)).ToString("F2", CultureInfo.InvariantCulture) + unit;
 
     internal static string Percent(long part, long whole) => Fraction(whole == 0 ? 0 : part * 100.0 / whole) + "%";
 

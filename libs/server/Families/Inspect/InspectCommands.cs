@@ -31,7 +31,13 @@ internal static class InspectCommands
     }
 
     internal static CommandSpec Spec(string name, string syntax, string summary, string since, int arity = -2) =>
-        new(name, arity, CommandFlags.Admin | CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since };
+        new(name, arity, CommandFlags.Admin | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+        };
 
     internal static CommandSpec MemorySpec(string name, string summary, int arity = 2) =>
         new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Summary = summary, Since = "4.0.0" };
@@ -116,7 +122,9 @@ internal readonly struct MemoryDoctor : ICommand
     public static Reply Run(ref Call call)
     {
         StoreFigures store = call.Server.Store.Figures();
-        string verdict = store.UsedBytes > store.LimitBytes * 0.95 ? "Memory is nearly full: raise maxmemory, or set maxmemory-policy so that old keys make room." : "Nothing is wrong with memory.";
+        string verdict = store.UsedBytes > store.LimitBytes * 0.95
+            ? "Memory is nearly full: raise maxmemory, or set maxmemory-policy so that old keys make room."
+            : "Nothing is wrong with memory.";
         call.Out.Verbatim(Encoding.ASCII.GetBytes(verdict + "\n"));
         return Reply.Sent;
     }

@@ -181,5 +181,6 @@ internal readonly struct LatencyHistogram : ICommand
         return false;
     }
 
-    private static bool IsChild(string name, string parent) => name.Length > parent.Length && name[parent.Length] == '|' && name.StartsWith(parent, StringComparison.Ordinal);
+    private static bool IsChild(string name, string parent) =>
+        name.Length > parent.Length && name[parent.Length] == '|' && name.StartsWith(parent, StringComparison.Ordinal);
 }

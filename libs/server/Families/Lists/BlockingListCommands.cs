@@ -21,13 +21,15 @@ internal static class BlockingListCommands
     }
 
     internal static CommandSpec Pop(string name, string summary) =>
-        ListCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.Blocking, "", "key [key ...] timeout", summary) with
+        ListCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.Blocking, "",
+            "key [key ...] timeout", summary) with
         {
             Since = "2.0.0", Keys = new KeySpec(1, -2, 1) { Usage = "RW ACCESS DELETE" },
         };
 
     internal static CommandSpec Move(string name, int arity, string syntax, string summary) =>
-        ListCommands.Spec(name, arity, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.NoScript | CommandFlags.Blocking, "", syntax, summary) with
+        ListCommands.Spec(name, arity, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.NoScript | CommandFlags.Blocking, "",
+            syntax, summary) with
         {
             Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" },
         };
@@ -83,7 +85,9 @@ internal readonly struct BLMPop : ICommand
     {
         if (!LMPop.TryParse(ref call, 2, out int keys, out ListTake take, out Reply failed))
             return failed;
-        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingCalls.Take(ref call, 3, keys, take, untilMs) : failed;
+        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed)
+            ? BlockingCalls.Take(ref call, 3, keys, take, untilMs)
+            : failed;
     }
 }
 
@@ -95,7 +99,9 @@ internal readonly struct BLMove : ICommand
     {
         if (!ListCommands.TrySide(ref call, 3, out bool fromLeft) || !ListCommands.TrySide(ref call, 4, out bool toLeft))
             return call.Fail(Fault.Syntax);
-        return BlockingCalls.TryUntil(ref call, 5, out long untilMs, out Reply failed) ? BlockingListCommands.Shift(ref call, fromLeft, toLeft, untilMs) : failed;
+        return BlockingCalls.TryUntil(ref call, 5, out long untilMs, out Reply failed)
+            ? BlockingListCommands.Shift(ref call, fromLeft, toLeft, untilMs)
+            : failed;
     }
 }
 
@@ -104,5 +110,7 @@ internal readonly struct BRPopLPush : ICommand
     public static CommandSpec Spec => BlockingListCommands.Move("BRPOPLPUSH", 4, "source destination timeout", "Moves the last element of a list to the front of another; waits for one if need be.") with { Since = "2.2.0" };
 
     public static Reply Run(ref Call call) =>
-        BlockingCalls.TryUntil(ref call, 3, out long untilMs, out Reply failed) ? BlockingListCommands.Shift(ref call, fromLeft: false, toLeft: true, untilMs) : failed;
+        BlockingCalls.TryUntil(ref call, 3, out long untilMs, out Reply failed)
+            ? BlockingListCommands.Shift(ref call, fromLeft: false, toLeft: true, untilMs)
+            : failed;
 }

@@ -68,7 +68,8 @@ internal readonly struct LMove : ICommand
         {
             if (store.Examine(in both[0], ref copy) != Outcome.Done)
                 return Outcome.NotFound;
-            isWrongKind = copy.WrongKind || (store.Examine(in both[1], ref kind, quiet: true) == Outcome.Done && kind.Kind != RecordKind.List);
+            isWrongKind = copy.WrongKind
+                || (store.Examine(in both[1], ref kind, quiet: true) == Outcome.Done && kind.Kind != RecordKind.List);
             if (isWrongKind)
                 return Outcome.Unchanged;
             Operands element = OperandText.Read(copy.Element);

@@ -51,7 +51,13 @@ internal static unsafe class ListCommands
     {
         if (CollectionCalls.ChangesNothing(ref call, EntryCost.OfLists, onlyIfThere, out Reply nothing))
             return nothing;
-        var push = new ListPush { Values = new Operands(call.Args + 2, call.Count - 2), Left = left, OnlyIfThere = onlyIfThere, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
+        var push = new ListPush
+        {
+            Values = new Operands(call.Args + 2, call.Count - 2),
+            Left = left,
+            OnlyIfThere = onlyIfThere,
+            Limits = ListLimits.Of(call.Server.Settings.Encoding),
+        };
         Outcome outcome = CollectionCalls.EditWhole(ref call, ref push, EntryCost.OfLists);
         if (push.WrongKind)
             return call.Fail(Fault.WrongType);
@@ -179,7 +185,9 @@ internal readonly struct LIndex : ICommand
         }
 
         var look = new ListRangeLook(call.Out, index, index, single: true);
-        return CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound ? call.Null() : CollectionCalls.Done(ref call, look.WrongKind);
+        return CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound
+            ? call.Null()
+            : CollectionCalls.Done(ref call, look.WrongKind);
     }
 }
 
@@ -213,7 +221,14 @@ internal readonly struct LSet : ICommand
             return call.Fail(Fault.WrongType);
         if (!isNumber)
             return call.Fail(Fault.NotAnInteger);
-        var place = new ListPlace { Index = index, Replaces = true, Value = call.Args[3].Bytes, ValueBytes = call.Args[3].Length, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
+        var place = new ListPlace
+        {
+            Index = index,
+            Replaces = true,
+            Value = call.Args[3].Bytes,
+            ValueBytes = call.Args[3].Length,
+            Limits = ListLimits.Of(call.Server.Settings.Encoding),
+        };
         Outcome outcome = CollectionCalls.Edit(ref call, ref place);
         if (!place.Existed || place.WrongKind)
             return call.Fail(place.Existed ? Fault.WrongType : Fault.NoSuchKey);

@@ -27,7 +27,14 @@ internal static class PubSubCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since) =>
-        new(name, arity, flags | CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale) { Group = "pubsub", Syntax = syntax, Summary = summary, Since = since, Complexity = "O(N)" };
+        new(name, arity, flags | CommandFlags.PubSub | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "pubsub",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+            Complexity = "O(N)",
+        };
 
     internal static CommandSpec SubscriptionSpec(string name, int arity, string syntax, string summary, string since) =>
         Spec(name, arity, CommandFlags.NoScript | CommandFlags.WhileSubscribed, syntax, summary, since);
@@ -170,14 +177,16 @@ internal readonly struct Publish : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("PUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "channel message", "Sends a message to a channel.", "2.0.0") with { Channels = ChannelSpec.One };
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
+    public static Reply Run(ref Call call) =>
+        call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
 }
 
 internal readonly struct SPublish : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("SPUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "shardchannel message", "Sends a message to a shard channel.", "7.0.0") with { Channels = ChannelSpec.One };
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
+    public static Reply Run(ref Call call) =>
+        call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
 }
 
 internal readonly struct PubSubChannels : ICommand

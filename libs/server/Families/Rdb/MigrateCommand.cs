@@ -74,7 +74,9 @@ internal readonly unsafe struct Migrate : ICommand
             return call.FailText(migration.Error);
         if (left.Count > 0 && migration.Rounds < RoundsMax)
             return Send(ref call, migration, left);
-        return left.Count > 0 ? call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8) : call.Ok();
+        return left.Count > 0
+            ? call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8)
+            : call.Ok();
     }
 
     // Deletes the key if it is what was sent; else the key says what is to be sent now.
@@ -86,7 +88,8 @@ internal readonly unsafe struct Migrate : ICommand
         KeyRef name = call.KeyAt(at);
         var now = new MigratedKey(key.Name);
         call.Session.Lock([name]);
-        bool isThere = TryDump(ref call, at, now), same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
+        bool isThere = TryDump(ref call, at, now);
+        bool same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
         if (same)
         {
             var delete = default(DeleteKey);

@@ -152,7 +152,8 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsK
         if (key.Payload is null)
             return target.Send("DEL"u8.ToArray(), key.Name);
         long time = key.ExpireAtMs == 0 ? 0 : Math.Max(key.ExpireAtMs - nowMs, 1);
-        byte[][] words = ["RESTORE"u8.ToArray(), key.Name, Encoding.ASCII.GetBytes(time.ToString(CultureInfo.InvariantCulture)), key.Payload];
+        byte[][] words =
+            ["RESTORE"u8.ToArray(), key.Name, Encoding.ASCII.GetBytes(time.ToString(CultureInfo.InvariantCulture)), key.Payload];
         return target.Send(terms.Replaces || key.WasSent ? [.. words, "REPLACE"u8.ToArray()] : words);
     }
 

@@ -95,5 +95,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
     }
 
     private Found? Of(StoreSession session, uint term, ulong batch, Func<bool> goesOn) =>
-        StoreDigest.TryOf(server.Store, session, server.Settings.Memory.Databases, goesOn) is { } digest ? new Found(term, batch, digest) : null;
+        StoreDigest.TryOf(server.Store, session, server.Settings.Memory.Databases, goesOn) is { } digest
+            ? new Found(term, batch, digest)
+            : null;
 }

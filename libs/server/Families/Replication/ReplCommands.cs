@@ -21,8 +21,10 @@ internal readonly struct ReplHello : ICommand
         if (call.Text(2) != FrameFormat.Protocol)
             return call.FailText($"ERR this server knows version {FrameFormat.Protocol} of the protocol, not '{call.Text(2)}'");
         CopyPlace? copy = null;
-        if (call.Count > 9 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535 || !AnnouncedHost.IsHost(call.Text(5))
-            || !LogPosition.TryParse(call.Text(6), out LogPosition position) || !LogPosition.TryParse(call.Text(Math.Min(call.Count - 1, 7)), out LogPosition earlier)
+        if (call.Count > 9 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535
+            || !AnnouncedHost.IsHost(call.Text(5))
+            || !LogPosition.TryParse(call.Text(6), out LogPosition position)
+                || !LogPosition.TryParse(call.Text(Math.Min(call.Count - 1, 7)), out LogPosition earlier)
             || (call.Count == 9 && !CopyPlace.TryParse(call.Text(8), out copy)))
             return call.Fail(Fault.Syntax);
         ReplicationNode replication = call.Server.Replication;

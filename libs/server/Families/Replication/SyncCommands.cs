@@ -20,7 +20,14 @@ internal static class SyncCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since) =>
-        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | flags) { Group = "server", Syntax = syntax, Summary = summary, Since = since, Categories = "dangerous" };
+        new(name, arity, CommandFlags.Admin | CommandFlags.NoScript | flags)
+        {
+            Group = "server",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+            Categories = "dangerous",
+        };
 
     internal static Reply Run(ref Call call, bool tellsPlace)
     {
@@ -96,7 +103,9 @@ internal readonly struct ReplConf : ICommand
         {
             bool isKnown = call.Is(at + 1, "FUNCTIONS"u8);
             terms.OnlyFunctions = isKnown;
-            return isKnown || call[at + 1].IsEmpty ? Reply.Sent : call.FailText($"ERR Unsupported rdb-filter-only option: {call.Text(at + 1)}");
+            return isKnown || call[at + 1].IsEmpty
+                ? Reply.Sent
+                : call.FailText($"ERR Unsupported rdb-filter-only option: {call.Text(at + 1)}");
         }
 
         bool listens = call.Is(at, "LISTENING-PORT"u8) || call.Is(at, "IP-ADDRESS"u8);

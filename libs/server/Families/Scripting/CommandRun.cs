@@ -37,7 +37,9 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
             return Fail(stack, "ERR Lua redis lib command arguments must be strings or integers"u8);
         int id = _commands.Find(_args.Items, count);
         CommandEntry* entry = _commands.Entries + id;
-        ulong hash = entry->FirstKey > 0 && entry->FirstKey < count ? worker.Store.HashBytes(_args.Items[entry->FirstKey].Bytes, _args.Items[entry->FirstKey].Length) : 0;
+        ulong hash = entry->FirstKey > 0 && entry->FirstKey < count
+            ? worker.Store.HashBytes(_args.Items[entry->FirstKey].Bytes, _args.Items[entry->FirstKey].Length)
+            : 0;
         var call = new Call(worker, running.Client, _args.Items, count, hash);
         ReadOnlySpan<byte> refusal = AdmissionController.RefusalInScript(ref call, entry, StateOf(running));
         if (!refusal.IsEmpty)

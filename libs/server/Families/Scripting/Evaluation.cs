@@ -91,7 +91,12 @@ internal static class Evaluation
             return call.FailText("ERR Error compiling script (new function): " + error);
         if (call.Server.Monitoring.Monitors.Any)
             call.Server.Monitoring.Monitors.Feed(call.Client, call.Arguments, call.Server.Clock.UnixUs); // before what it runs
-        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = MemoryRule.IsTight(ref call), IsOrdered = script.IsOrdered, BeganUs = call.Server.Clock.MonotonicUs };
+        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly)
+        {
+            IsTight = MemoryRule.IsTight(ref call),
+            IsOrdered = script.IsOrdered,
+            BeganUs = call.Server.Clock.MonotonicUs,
+        };
         return ScriptHost.Of(call.Worker).Run(ref call, number, running, 3, keys);
     }
 }

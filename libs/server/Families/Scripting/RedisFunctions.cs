@@ -124,6 +124,8 @@ internal static class RedisFunctions
     {
         if (stack.Count != 1)
             return stack.Fail("redis.set_repl() requires one argument."u8, isPlaced: false);
-        return stack.Number(1) is >= 0 and <= 3 ? 0 : stack.Fail("Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE."u8, isPlaced: false);
+        return stack.Number(1) is >= 0 and <= 3
+            ? 0
+            : stack.Fail("Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE."u8, isPlaced: false);
     }
 }

@@ -127,7 +127,8 @@ internal readonly struct ScriptDebug : ICommand
 {
     public static CommandSpec Spec => ScriptCommands.Spec("SCRIPT|DEBUG", 3, CommandFlags.None, "<YES | SYNC | NO>", "Refused: there is no debugger of scripts.") with { Since = "3.2.0" };
 
-    public static Reply Run(ref Call call) => call.Is(2, "NO"u8) ? call.Ok() : call.FailBytes("ERR the debugger of scripts is not supported"u8);
+    public static Reply Run(ref Call call) =>
+        call.Is(2, "NO"u8) ? call.Ok() : call.FailBytes("ERR the debugger of scripts is not supported"u8);
 }
 
 internal readonly struct ScriptKill : ICommand

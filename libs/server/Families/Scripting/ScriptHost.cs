@@ -19,7 +19,7 @@ namespace Garnet.Server.Families.Scripting;
 ///     of those is an operation between batches; for any other such a change must be its first.
 /// scripting.S4  A script runs until its reply is written: who may stop it may stop that.
 /// </summary>
-internal sealed unsafe class ScriptHost : IDisposable
+internal sealed unsafe class ScriptHost : IScripts
 {
     private const long TidyBytes = 16 << 20; // a state that holds more after a script, or a quarter of what it may, is collected
     private const long LoadUsMax = 500_000, LookEveryUs = 5_000;
@@ -45,14 +45,15 @@ internal sealed unsafe class ScriptHost : IDisposable
         _server = worker.Server;
         _commands = new CommandRun(worker);
         Functions = new FunctionHost(worker, () => State);
-        _libraries = new LuaLibraries(Math.Min(_server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax)); // whatever the limit: nothing takes a longer text
+        // whatever the limit: nothing takes a longer text
+        _libraries = new LuaLibraries(Math.Min(_server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax));
     }
 
     /// <summary>What runs now; null if nothing does.</summary>
     internal Running? Running => _worker.Script;
 
     /// <summary>That of the worker.</summary>
-    internal static ScriptHost Of(Worker worker) => ((IScriptWorker)worker).Scripts;
+    internal static ScriptHost Of(Worker worker) => (ScriptHost)((Executor)worker).Scripts;
 
     /// <summary>Names of texts.</summary>
     internal ScriptNames Names { get; } = new();
@@ -123,12 +124,13 @@ internal sealed unsafe class ScriptHost : IDisposable
     private LuaState State => _lua ??= Open();
 
     /// <summary>Bytes that scripts of the reactor may hold.</summary>
-    internal long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
+    public long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
 
     /// <summary>True if the script that runs can hold so many bytes more.</summary>
-    internal bool HasRoom(long bytes) => LuaState.HasRoom(State.Stack, bytes);
+    public bool HasRoom(long bytes) => LuaState.HasRoom(State.Stack, bytes);
 
-    private LuaState Open() => new(MemoryBytesMax, [.. RedisFunctions.For(this, _server, _commands), .. _libraries.All()], _server.Clock, IsToEnd);
+    private LuaState Open() =>
+        new(MemoryBytesMax, [.. RedisFunctions.For(this, _server, _commands), .. _libraries.All()], _server.Clock, IsToEnd);
 
     private void ForgetDropped()
     {

@@ -34,7 +34,13 @@ internal static class ClientCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since = "2.4.0", CommandFlags more = CommandFlags.None) =>
-        new(name, arity, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Quick | more) { Group = "connection", Syntax = syntax, Summary = summary, Since = since };
+        new(name, arity, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Quick | more)
+        {
+            Group = "connection",
+            Syntax = syntax,
+            Summary = summary,
+            Since = since,
+        };
 
     /// <summary>Reads ON or OFF; null if it is neither.</summary>
     internal static bool? OnOrOff(ref Call call, int index) => call.Is(index, "ON"u8) ? true : call.Is(index, "OFF"u8) ? false : null;

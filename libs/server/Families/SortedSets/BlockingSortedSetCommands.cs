@@ -15,7 +15,8 @@ internal static class BlockingSortedSetCommands
     }
 
     internal static CommandSpec Pop(string name, string summary) =>
-        SortedSetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.Blocking | CommandFlags.Fast, "", "key [key ...] timeout", summary) with
+        SortedSetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.Blocking | CommandFlags.Fast, "",
+            "key [key ...] timeout", summary) with
         {
             Since = "5.0.0", Keys = new KeySpec(1, -2, 1) { Usage = "RW ACCESS DELETE" },
         };
@@ -50,6 +51,8 @@ internal readonly struct BZMPop : ICommand
     {
         if (!ZMPop.TryParse(ref call, 2, out int keys, out SortedTake take, out Reply failed))
             return failed;
-        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingCalls.Take(ref call, 3, keys, take, untilMs) : failed;
+        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed)
+            ? BlockingCalls.Take(ref call, 3, keys, take, untilMs)
+            : failed;
     }
 }

@@ -83,7 +83,8 @@ internal static class ScoreAlgebraCommands
         {
             KeyRef key = call.KeyAt(i);
             var look = default(CountLook);
-            if (call.Session.Examine(in key, ref look, quiet: true) == Outcome.NotFound || look.Kind is RecordKind.SortedSet or RecordKind.Set)
+            if (call.Session.Examine(in key, ref look, quiet: true) == Outcome.NotFound
+                || look.Kind is RecordKind.SortedSet or RecordKind.Set)
                 continue;
             call.Fail(Fault.WrongType);
             return false;
@@ -152,7 +153,8 @@ internal struct ScoreOptions
         {
             if (operation != SetOperation.Difference && call.Count - i > keys && call.Is(i, "WEIGHTS"u8))
                 failed = TakeWeights(ref call, ref i, keys);
-            else if (operation != SetOperation.Difference && i + 1 < call.Count && call.Is(i, "AGGREGATE"u8) && TryAggregate(ref call, i + 1))
+            else if (operation != SetOperation.Difference && i + 1 < call.Count && call.Is(i, "AGGREGATE"u8)
+                && TryAggregate(ref call, i + 1))
                 i++;
             else if (shows && call.Is(i, "WITHSCORES"u8))
                 WithScores = true;

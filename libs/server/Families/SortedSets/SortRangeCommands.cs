@@ -97,13 +97,15 @@ internal static class SortRangeCommands
 
         if (kind == BoundKind.Score)
         {
-            if (SortBound.TryScore(call.Args[low], upper: false, out range.Low) && SortBound.TryScore(call.Args[high], upper: true, out range.High))
+            if (SortBound.TryScore(call.Args[low], upper: false, out range.Low)
+                && SortBound.TryScore(call.Args[high], upper: true, out range.High))
                 return true;
             call.FailBytes("ERR min or max is not a float"u8);
             return false;
         }
 
-        if (SortBound.TryMember(call.Args[low], upper: false, out range.Low) && SortBound.TryMember(call.Args[high], upper: true, out range.High))
+        if (SortBound.TryMember(call.Args[low], upper: false, out range.Low)
+            && SortBound.TryMember(call.Args[high], upper: true, out range.High))
             return true;
         call.FailBytes("ERR min or max not valid string range item"u8);
         return false;
@@ -242,7 +244,9 @@ internal readonly struct ZCount : ICommand
     public static Reply Run(ref Call call)
     {
         var range = new SortRange { Limit = -1 };
-        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Score, ref range) ? SortRangeCommands.Count(ref call, range) : Reply.Failed;
+        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Score, ref range)
+            ? SortRangeCommands.Count(ref call, range)
+            : Reply.Failed;
     }
 }
 
@@ -253,7 +257,9 @@ internal readonly struct ZLexCount : ICommand
     public static Reply Run(ref Call call)
     {
         var range = new SortRange { Limit = -1 };
-        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Member, ref range) ? SortRangeCommands.Count(ref call, range) : Reply.Failed;
+        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Member, ref range)
+            ? SortRangeCommands.Count(ref call, range)
+            : Reply.Failed;
     }
 }
 
@@ -264,7 +270,9 @@ internal readonly struct ZRemRangeByRank : ICommand
     public static Reply Run(ref Call call)
     {
         var range = new SortRange { Limit = -1 };
-        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Element, ref range) ? SortRangeCommands.Cut(ref call, range) : Reply.Failed;
+        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Element, ref range)
+            ? SortRangeCommands.Cut(ref call, range)
+            : Reply.Failed;
     }
 }
 
@@ -275,7 +283,9 @@ internal readonly struct ZRemRangeByScore : ICommand
     public static Reply Run(ref Call call)
     {
         var range = new SortRange { Limit = -1 };
-        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Score, ref range) ? SortRangeCommands.Cut(ref call, range) : Reply.Failed;
+        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Score, ref range)
+            ? SortRangeCommands.Cut(ref call, range)
+            : Reply.Failed;
     }
 }
 
@@ -286,7 +296,9 @@ internal readonly struct ZRemRangeByLex : ICommand
     public static Reply Run(ref Call call)
     {
         var range = new SortRange { Limit = -1 };
-        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Member, ref range) ? SortRangeCommands.Cut(ref call, range) : Reply.Failed;
+        return SortRangeCommands.TryRange(ref call, 2, 3, BoundKind.Member, ref range)
+            ? SortRangeCommands.Cut(ref call, range)
+            : Reply.Failed;
     }
 }
 

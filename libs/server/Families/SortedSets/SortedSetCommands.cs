@@ -142,7 +142,12 @@ internal readonly struct ZAdd : ICommand
                 return call.Fail(Fault.NotAFloat);
         }
 
-        var put = new SortedSetPut { Pairs = new Operands(call.Args + first, left), Options = options, Limits = SortedSetCommands.Limits(ref call) };
+        var put = new SortedSetPut
+        {
+            Pairs = new Operands(call.Args + first, left),
+            Options = options,
+            Limits = SortedSetCommands.Limits(ref call),
+        };
         if (!SortedSetCommands.TryPut(ref call, ref put, out Reply failed))
             return failed;
         if ((options & PutScore.Add) == 0)
@@ -155,7 +160,8 @@ internal readonly struct ZAdd : ICommand
 
     private static bool TryAgree(ref Call call, PutScore options, int left, out Reply refused)
     {
-        bool absent = (options & PutScore.IfAbsent) != 0, greater = (options & PutScore.IfGreater) != 0, less = (options & PutScore.IfLess) != 0;
+        bool absent = (options & PutScore.IfAbsent) != 0, greater = (options & PutScore.IfGreater) != 0;
+        bool less = (options & PutScore.IfLess) != 0;
         refused = Reply.Sent;
         if (absent && (options & PutScore.IfPresent) != 0)
             refused = call.FailBytes("ERR XX and NX options at the same time are not compatible"u8);
@@ -175,7 +181,12 @@ internal readonly struct ZIncrBy : ICommand
     {
         if (!Garnet.Common.Bytes.NumberText.TryDouble(call[2], out _))
             return call.Fail(Fault.NotAFloat);
-        var put = new SortedSetPut { Pairs = new Operands(call.Args + 2, 2), Options = PutScore.Add | PutScore.KeepExpiry, Limits = SortedSetCommands.Limits(ref call) };
+        var put = new SortedSetPut
+        {
+            Pairs = new Operands(call.Args + 2, 2),
+            Options = PutScore.Add | PutScore.KeepExpiry,
+            Limits = SortedSetCommands.Limits(ref call),
+        };
         if (!SortedSetCommands.TryPut(ref call, ref put, out Reply failed))
             return failed;
         call.Out.Double(put.Score);

@@ -43,7 +43,8 @@ internal static unsafe class GroupCommands
         StreamCommands.Spec(name, arity, flags, usage, syntax, summary) with { Keys = new KeySpec(2, 2, 1) { Usage = usage } };
 
     /// <summary>Replies that there is no such key or group.</summary>
-    internal static Reply NoGroup(ref Call call, int key, int group, string where = "") => call.FailBytes(NoGroupText(call.Shown(key), call.Shown(group), where));
+    internal static Reply NoGroup(ref Call call, int key, int group, string where = "") =>
+        call.FailBytes(NoGroupText(call.Shown(key), call.Shown(group), where));
 
     internal static byte[] NoGroupText(ReadOnlySpan<byte> key, ReadOnlySpan<byte> group, string where) =>
         [.. "NOGROUP No such key '"u8, .. key, .. "' or consumer group '"u8, .. group, .. "'"u8, .. Encoding.ASCII.GetBytes(where)];
@@ -112,7 +113,10 @@ internal readonly struct XAck : ICommand
             return call.Int(0);
         if (!StreamCommands.AreIds(ref call, 3, call.Count - 3))
             return Reply.Failed;
-        var ack = new GroupAck { Entries = new GroupIds { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + 3, call.Count - 3) } };
+        var ack = new GroupAck
+        {
+            Entries = new GroupIds { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + 3, call.Count - 3) },
+        };
         CollectionCalls.Edit(ref call, ref ack);
         return ack.WrongKind ? call.Fail(Fault.WrongType) : call.Int(ack.Acknowledged);
     }

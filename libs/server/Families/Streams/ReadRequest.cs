@@ -51,14 +51,16 @@ internal struct ReadRequest
             else if (call.Is(i, "GROUP"u8) && more > 1)
             {
                 if (!isGroup)
-                    return StreamCommands.Fail(ref call, "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead."u8);
+                    return StreamCommands.Fail(ref call,
+                        "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead."u8);
                 request.GroupAt = i + 1;
                 i += 2;
             }
             else if (call.Is(i, "NOACK"u8))
             {
                 if (!isGroup)
-                    return StreamCommands.Fail(ref call, "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."u8);
+                    return StreamCommands.Fail(ref call,
+                        "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."u8);
                 request.NoAck = true;
             }
             else
@@ -97,7 +99,8 @@ internal struct ReadRequest
         int rest = call.Count - first;
         Keys = rest / 2;
         if (rest % 2 != 0)
-            return StreamCommands.Fail(ref call, "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified."u8);
+            return StreamCommands.Fail(ref call,
+                "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified."u8);
 
         return !IsGroup || GroupAt > 0 || StreamCommands.Fail(ref call, "ERR Missing GROUP option for XREADGROUP"u8);
     }

@@ -47,7 +47,8 @@ internal static unsafe class StreamCommands
         StreamId.TryParse(call[index], missingSeq, out id) || FailId(ref call);
 
     /// <summary>The same where <c>-</c> and <c>+</c> are ids too.</summary>
-    internal static bool TryAnyId(ref Call call, int index, out StreamId id) => StreamId.TryParseAny(call[index], 0, out id) || FailId(ref call);
+    internal static bool TryAnyId(ref Call call, int index, out StreamId id) =>
+        StreamId.TryParseAny(call[index], 0, out id) || FailId(ref call);
 
     /// <summary>Looks whether all arguments of a range are ids; on false the error has been written.</summary>
     internal static bool AreIds(ref Call call, int first, int count)
@@ -171,6 +172,8 @@ internal readonly struct XSetId : ICommand
             return call.Fail(set.Existed ? Fault.WrongType : Fault.NoSuchKey);
         if (set.TooSmall)
             return call.FailBytes("ERR The ID specified in XSETID is smaller than the target stream top item"u8);
-        return set.TooFew ? call.FailBytes("ERR The entries_added specified in XSETID is smaller than the target stream length"u8) : call.Ok();
+        return set.TooFew
+            ? call.FailBytes("ERR The entries_added specified in XSETID is smaller than the target stream length"u8)
+            : call.Ok();
     }
 }

@@ -28,7 +28,14 @@ internal readonly struct XRange : ICommand
             count = Math.Max(count, 0);
         }
 
-        var look = new StreamRangeLook { To = call.Out, From = first, UpTo = last, Backwards = backwards, Max = Math.Min(count, int.MaxValue) };
+        var look = new StreamRangeLook
+        {
+            To = call.Out,
+            From = first,
+            UpTo = last,
+            Backwards = backwards,
+            Max = Math.Min(count, int.MaxValue),
+        };
         if (CollectionCalls.Examine(ref call, ref look) != Outcome.NotFound)
             return CollectionCalls.Done(ref call, look.WrongKind);
         call.Out.Array(0);

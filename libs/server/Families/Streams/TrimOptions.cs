@@ -91,7 +91,8 @@ internal struct TrimOptions
         Producer = i + 1;
         i += Named ? 2 : 1;
         if (call[Producer].IsEmpty)
-            return Fail(ref call, Named ? "ERR IDMP requires a non-empty producer ID"u8 : "ERR IDMPAUTO requires a non-empty producer ID"u8);
+            return Fail(ref call,
+                Named ? "ERR IDMP requires a non-empty producer ID"u8 : "ERR IDMPAUTO requires a non-empty producer ID"u8);
         return !Named || !call[i].IsEmpty || Fail(ref call, "ERR IDMP requires a non-empty idempotent ID"u8);
     }
 

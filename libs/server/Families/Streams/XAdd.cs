@@ -77,7 +77,9 @@ internal readonly struct XAdd : ICommand
             return call.Fail(Fault.WrongType);
         if (add.Exhausted)
             return call.FailBytes("ERR The stream has exhausted the last possible ID, unable to add more items"u8);
-        return add.TooSmall ? call.FailBytes("ERR The ID specified in XADD is equal or smaller than the target stream top item"u8) : call.From(outcome);
+        return add.TooSmall
+            ? call.FailBytes("ERR The ID specified in XADD is equal or smaller than the target stream top item"u8)
+            : call.From(outcome);
     }
 
     private static bool TryChoose(ref Call call, int at, ref StreamAdd add)
@@ -128,7 +130,12 @@ internal readonly struct XCfgSet : ICommand
 
         if (seconds + names == 0)
             return call.Fail(Fault.Syntax);
-        var set = new StreamProduce { Action = ProduceAction.SetLimits, Limits = ProducerLimits.Of(call.Server.Settings.Encoding), Wanted = new ProducerLimits(seconds, names) };
+        var set = new StreamProduce
+        {
+            Action = ProduceAction.SetLimits,
+            Limits = ProducerLimits.Of(call.Server.Settings.Encoding),
+            Wanted = new ProducerLimits(seconds, names),
+        };
         Outcome outcome = CollectionCalls.Edit(ref call, ref set);
         if (set.Entry.Missing || set.Entry.WrongKind)
             return call.Fail(set.Entry.Missing ? Fault.NoSuchKey : Fault.WrongType);

@@ -18,7 +18,12 @@ internal readonly struct XClaim : ICommand
     {
         if (GroupCommands.Look(ref call, 2) != Reply.Sent)
             return Reply.Failed;
-        var claim = new GroupClaim { Names = new Operands(call.Args + 2, 2), To = call.Out, Terms = new ClaimTerms { NowMs = call.NowMs, DeliveredMs = -1, Deliveries = -1 } };
+        var claim = new GroupClaim
+        {
+            Names = new Operands(call.Args + 2, 2),
+            To = call.Out,
+            Terms = new ClaimTerms { NowMs = call.NowMs, DeliveredMs = -1, Deliveries = -1 },
+        };
         if (!TryIdle(ref call, "XCLAIM", out claim.Terms.MinIdleMs))
             return Reply.Failed;
         int end = 5;
@@ -103,7 +108,12 @@ internal readonly struct XAutoClaim : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        var claim = new GroupAutoClaim { Names = new Operands(call.Args + 2, 2), Count = CountDefault, Terms = new ClaimTerms { NowMs = call.NowMs, DeliveredMs = call.NowMs, Deliveries = -1 } };
+        var claim = new GroupAutoClaim
+        {
+            Names = new Operands(call.Args + 2, 2),
+            Count = CountDefault,
+            Terms = new ClaimTerms { NowMs = call.NowMs, DeliveredMs = call.NowMs, Deliveries = -1 },
+        };
         if (!XClaim.TryIdle(ref call, "XAUTOCLAIM", out claim.Terms.MinIdleMs) || !TryStart(ref call, out claim.From))
             return Reply.Failed;
         for (int i = 6; i < call.Count; i++)

@@ -31,7 +31,13 @@ internal readonly struct XDelEx : ICommand
             return call.Fail(Fault.WrongType);
         if (!StreamCommands.AreIds(ref call, ids, (int)count))
             return Reply.Failed;
-        var delete = new StreamDelete { Ids = new StreamIds(call.Args + ids, (int)count), Policy = policy, Group = group > 0 ? new Operands(call.Args + group, 1) : default, To = call.Out };
+        var delete = new StreamDelete
+        {
+            Ids = new StreamIds(call.Args + ids, (int)count),
+            Policy = policy,
+            Group = group > 0 ? new Operands(call.Args + group, 1) : default,
+            To = call.Out,
+        };
         if (exists)
             CollectionCalls.Edit(ref call, ref delete);
         if (delete.WrongKind)

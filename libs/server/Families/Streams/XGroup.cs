@@ -54,7 +54,9 @@ internal readonly struct XGroupCreate : ICommand
         edit.AtEnd = call[4].SequenceEqual("$"u8);
         if (edit.AtEnd)
             return true;
-        return action == GroupAction.SetId ? StreamCommands.TryAnyId(ref call, 4, out edit.Id) : StreamCommands.TryId(ref call, 4, 0, out edit.Id);
+        return action == GroupAction.SetId
+            ? StreamCommands.TryAnyId(ref call, 4, out edit.Id)
+            : StreamCommands.TryId(ref call, 4, 0, out edit.Id);
     }
 
     private static bool IsThere(ref Call call, in GroupEdit edit)

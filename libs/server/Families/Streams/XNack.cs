@@ -33,7 +33,9 @@ internal readonly struct XNack : ICommand
         Outcome outcome = CollectionCalls.Edit(ref call, ref release);
         if (!release.Found)
             return GroupCommands.NoGroup(ref call, 1, 2);
-        return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && release.Released == 0 ? call.From(outcome) : call.Int(release.Released);
+        return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && release.Released == 0
+            ? call.From(outcome)
+            : call.Int(release.Released);
     }
 
     private static bool TryMode(ref Call call, out ReleaseMode mode)

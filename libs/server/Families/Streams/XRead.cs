@@ -80,7 +80,8 @@ internal readonly struct XRead : ICommand
         }
 
         if (text.SequenceEqual(">"u8))
-            return StreamCommands.Fail(ref call, "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."u8);
+            return StreamCommands.Fail(ref call,
+                "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."u8);
         return StreamCommands.TryId(ref call, index, 0, out after);
     }
 }

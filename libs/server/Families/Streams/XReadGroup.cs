@@ -87,7 +87,8 @@ internal readonly struct XReadGroup : ICommand
         Outcome outcome = call.Session.Edit(in key, ref read);
         if (outcome == Outcome.Done)
             Telling.Tell(ref call, read.IsNewConsumer ? StreamEvents.ConsumerMade : null);
-        return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && read.Given > 0 ? Outcome.Done : outcome; // some were delivered, and are replied
+        // some were delivered, and are replied
+        return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && read.Given > 0 ? Outcome.Done : outcome;
     }
 
     private static bool TryAfter(ref Call call, int index, out StreamId after, out bool isHistory)

@@ -73,7 +73,9 @@ internal readonly struct Lcs : ICommand
                 common[--left] = a[i - 1];
                 i--;
                 j--;
-                open = open is { } run && run.StartA == i + 1 && run.StartB == j + 1 ? run with { StartA = i, StartB = j } : Begin(matches, open, i, j);
+                open = open is { } run && run.StartA == i + 1 && run.StartB == j + 1
+                    ? run with { StartA = i, StartB = j }
+                    : Begin(matches, open, i, j);
                 continue;
             }
 

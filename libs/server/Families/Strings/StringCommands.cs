@@ -207,7 +207,12 @@ internal readonly unsafe struct Append : ICommand
     public static Reply Run(ref Call call)
     {
         KeyRef key = call.Key;
-        var append = new AppendBytes { Bytes = call.Args[2].Bytes, Length = call.Args[2].Length, BytesMax = call.Server.ClientLimits.Requests.BulkBytesMax };
+        var append = new AppendBytes
+        {
+            Bytes = call.Args[2].Bytes,
+            Length = call.Args[2].Length,
+            BytesMax = call.Server.ClientLimits.Requests.BulkBytesMax,
+        };
         Outcome outcome = call.Session.Modify(in key, ref append);
         if (append.WrongKind)
             return call.Fail(Fault.WrongType);

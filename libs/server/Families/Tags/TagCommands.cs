@@ -164,7 +164,8 @@ internal unsafe struct SetTagged : IModify
         return Verdict.Put;
     }
 
-    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => new ReadOnlySpan<byte>(Value, Length).CopyTo(value);
+    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
+        new ReadOnlySpan<byte>(Value, Length).CopyTo(value);
 
     public readonly int Encode(Span<byte> to)
     {
@@ -234,7 +235,8 @@ internal readonly unsafe struct SetIfMatch : ICommand
     internal static Reply RunAny(ref Call call, TagCondition condition)
     {
         var set = new SetTagged { Value = call.Args[2].Bytes, Length = call.Args[2].Length, Condition = condition };
-        if (!TagCommands.TryTag(ref call, 3, out set.Given, out Reply failed) || !TagCommands.TryOptions(ref call, 4, allowNoGet: true, ref set, out failed))
+        if (!TagCommands.TryTag(ref call, 3, out set.Given, out Reply failed)
+            || !TagCommands.TryOptions(ref call, 4, allowNoGet: true, ref set, out failed))
             return failed;
         return TagCommands.Apply(ref call, set);
     }
@@ -287,7 +289,8 @@ internal readonly struct GetIfNotMatch : ICommand
 {
     public static CommandSpec Spec => TagCommands.Spec("GETIFNOTMATCH", 3, write: false, "key etag", "Returns the ETag and the value of a string, without the value if the ETag is the given one.");
 
-    public static Reply Run(ref Call call) => TagCommands.TryTag(ref call, 2, out ulong tag, out Reply failed) ? GetWithETag.RunAny(ref call, tag) : failed;
+    public static Reply Run(ref Call call) =>
+        TagCommands.TryTag(ref call, 2, out ulong tag, out Reply failed) ? GetWithETag.RunAny(ref call, tag) : failed;
 }
 
 internal readonly struct DelIfGreater : ICommand

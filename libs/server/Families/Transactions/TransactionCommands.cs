@@ -19,7 +19,12 @@ internal static class TransactionCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string summary, string since) =>
-        new(name, arity, flags | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale) { Group = "transactions", Summary = summary, Since = since };
+        new(name, arity, flags | CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale)
+        {
+            Group = "transactions",
+            Summary = summary,
+            Since = since,
+        };
 }
 
 internal readonly struct Multi : ICommand
@@ -100,7 +105,8 @@ internal readonly struct WatchKeys : ICommand
         watched.Add(watch);
     }
 
-    // transactions.X1: on a replica databases change places whatever its reactors do.
+    // transactions.X1: a replica applies its primary's SWAPDB beside its reactors, perhaps between the look-up of the namespace and the lock:
+    // once it is locked, whether the database still has that namespace is looked at again.
     private static KeyRef LockAt(ref Call call, int index)
     {
         while (true)

@@ -12,7 +12,7 @@ namespace Garnet.Server.Families.Transactions;
 /// transactions.X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
 ///     who exceeds one is closed.
 /// </summary>
-internal sealed unsafe class TransactionQueue : ITransactions, IDisposable
+internal sealed unsafe class TransactionQueue : ITransactions
 {
     private readonly Executor _worker;
     private readonly CommandEntry* _entries;

@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Replication;
@@ -133,18 +132,15 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>Reads a line byte by byte: what follows it may be no line.</summary>
     internal string ReadLine()
     {
-        var line = new StringBuilder();
+        var line = new RespLine(LineBytesMax);
         Span<byte> one = stackalloc byte[1];
-        while (line.Length < LineBytesMax)
+        while (true)
         {
             if (!HasMore(one))
-                throw Closed(line.ToString());
-            if (one[0] == '\n')
-                return Said(line.ToString().TrimEnd('\r'));
-            line.Append((char)one[0]);
+                throw Closed(line.Text);
+            if (line.EndsWith(one[0]))
+                return Said(line.Text);
         }
-
-        throw new IOException("its reply does not end");
     }
 
     /// <inheritdoc/>

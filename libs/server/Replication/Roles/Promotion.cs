@@ -31,7 +31,8 @@ internal sealed class Promotion(ServerCore server, RoleState role, NodeHistory h
     {
         bool isTorn = role.Follower is { IsTorn: true, KeepsOld: false }, leadsOn = role.Follower is null;
         if (!leadsOn)
-            links.EndAll("the server that was followed has become a primary, and its log is divided as it likes itself"); // they come back and are told
+            // they come back and are told
+            links.EndAll("the server that was followed has become a primary, and its log is divided as it likes itself");
         links.DropPlaces();
         role.Follower?.Dispose();
         LogPosition at = log.Stop();

@@ -34,7 +34,7 @@ internal sealed class RoleAccess(ServerCore server, RoleState role, AppliedState
     internal bool LacksReplicas => !role.IsReplica && _settings.ReplicasToWrite > 0
         && links.CountGood(_settings.LagSecondsMax) < _settings.ReplicasToWrite;
 
-    /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
+    /// <summary>True while a replica refuses reads because it has lost its primary (<c>replica-serve-stale-data no</c>).</summary>
     internal bool IsStale => role.IsReplica && IsOutOfTouch;
 
     /// <summary>What readers of a replica may see.</summary>

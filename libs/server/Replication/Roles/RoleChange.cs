@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Common;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
@@ -25,6 +26,11 @@ internal sealed class RoleChange : IDisposable
         var demotion = new Demotion(server, role, log, links, Own, followers.Make);
         var giving = new RoleGiving(server, role, history, log, Own);
         _thread = new RoleThread(server, role, demotion, _promotion, giving, followers.Follow);
+        server.Table.OnSet("maxmemory", () =>
+        {
+            server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);
+            Own.TakeMemorySettings();
+        });
         server.Table.OnSet("maxmemory-policy", Own.TakeMemorySettings);
     }
 
@@ -37,9 +43,6 @@ internal sealed class RoleChange : IDisposable
         add => Own.Resumed += value;
         remove => Own.Resumed -= value;
     }
-
-    /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
-    internal void TakeMemorySettings() => Own.TakeMemorySettings();
 
     /// <summary>The data are loaded, as far as <paramref name="start"/> if there is a log on disk: the server takes the role its settings give it.</summary>
     internal void Begin(AofStart? start)

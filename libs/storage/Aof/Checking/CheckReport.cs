@@ -22,7 +22,8 @@ public sealed record CheckReport
     internal static string LossInWords(ulong last, ulong known, ulong sinceUnixUs)
     {
         string since = sinceUnixUs is 0 or > LastUnixUs ? ""
-            : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(sinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
+            : string.Create(CultureInfo.InvariantCulture,
+                $" (since {DateTime.UnixEpoch.AddMicroseconds(sinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
         return $"{known - last} of {InWords((long)known)}{since}";
     }
 

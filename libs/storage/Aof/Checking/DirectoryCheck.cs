@@ -21,7 +21,13 @@ public static class DirectoryCheck
     {
         using var inspection = new Inspection(disk, snapshots, progress);
         inspection.Run();
-        return new CheckReport { Findings = inspection.Findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches, Remark = inspection.Remark };
+        return new CheckReport
+        {
+            Findings = inspection.Findings,
+            LastBatch = inspection.LastBatch,
+            Batches = inspection.Batches,
+            Remark = inspection.Remark,
+        };
     }
 
     /// <summary>

@@ -80,7 +80,9 @@ public static class DirectoryRepair
                 return;
             string what = reader.IsBehindSnapshot ? $"begin the log anew behind batch {reader.LastBatch}, which the snapshot ends with: what is left of it ends with batch {reader.Held}"
                 : $"cut the log behind batch {reader.LastBatch}";
-            string place = failure.Kind == LogFailureKind.Missing ? $"{failure.File}, or the end of the file before it, is missing" : $"{failure.File}, offset {failure.Offset}";
+            string place = failure.Kind == LogFailureKind.Missing
+                ? $"{failure.File}, or the end of the file before it, is missing"
+                : $"{failure.File}, offset {failure.Offset}";
             Add($"{what} ({place}); the originals of the files that are cut or dropped are kept", () => Cut(_manifest.Sublogs));
         }
 

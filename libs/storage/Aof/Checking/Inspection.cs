@@ -76,12 +76,14 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         if (!disk.List().Contains(Format.Manifest.ReplacingFileName))
             return;
-        HeaderState state = Format.Manifest.TryDecode(WholeFile.Read(disk, Format.Manifest.ReplacingFileName, Format.Manifest.BytesMax), out Manifest? next);
+        HeaderState state = Format.Manifest.TryDecode(WholeFile.Read(disk, Format.Manifest.ReplacingFileName, Format.Manifest.BytesMax),
+            out Manifest? next);
         if (state != HeaderState.Whole)
             return;
         string unfinished = next!.Snapshot!.File + SnapshotFileName.UnfinishedSuffix;
         string there = disk.List().Contains(unfinished) ? unfinished : next.Snapshot.File;
-        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there) ?? SnapshotChoice.DamageOf(next.Snapshot, snapshots.Check(disk, there, progress));
+        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there)
+            ?? SnapshotChoice.DamageOf(next.Snapshot, snapshots.Check(disk, there, progress));
         IsReplaced = fault is null;
         if (fault is null)
             (Manifest, ManifestState, LastBatch) = (next, HeaderState.Whole, next.Snapshot.Batch);
@@ -189,14 +191,17 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     // A start needs nothing of it while the newest snapshot is sound; what else is wrong with the newest files is told as their end.
     private void NoteWayBack(Manifest manifest, ulong first, LogFailure? old)
     {
-        bool isToldAnyway = old != null && (Tail!.IsDamage || Tail.HasRest) && (old.File, old.Offset) == (Reader!.Failure!.File, Reader.Failure.Offset);
+        bool isToldAnyway = old != null && (Tail!.IsDamage || Tail.HasRest)
+            && (old.File, old.Offset) == (Reader!.Failure!.File, Reader.Failure.Offset);
         bool isShort = manifest.Snapshot != null && first <= Start && first > (manifest.Previous?.Batch ?? 0) + 1;
         if (isToldAnyway || (old is null && !isShort))
             return;
         if (old != null)
-            Note(old.File, old.Offset, $"batch {old.Batch}: {old.Reason}; a start does not need it, only the way back behind the newest snapshot does", false);
+            Note(old.File, old.Offset,
+                $"batch {old.Batch}: {old.Reason}; a start does not need it, only the way back behind the newest snapshot does", false);
         else
-            Note(LogFiles.All(disk).Find(file => file.FirstBatch == first)!.Name, 0, $"the log begins with batch {first}; a start needs no more, only the way back behind the newest snapshot does", false);
+            Note(LogFiles.All(disk).Find(file => file.FirstBatch == first)!.Name, 0,
+                $"the log begins with batch {first}; a start needs no more, only the way back behind the newest snapshot does", false);
         Remark = "Should the newest snapshot ever be damaged, nothing could take its place, for a part of the log before it is damaged or missing. "
             + "A start does not need that part; take a snapshot (BGSAVE), and there is a way back again.";
     }

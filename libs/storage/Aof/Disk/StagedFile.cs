@@ -26,7 +26,8 @@ internal sealed unsafe class StagedFile : IDiskFile
     private byte* _block;
     // These also stand in the ring's header, for the process that starts after this one; this process never reads them back.
     private long _written, _drained;
-    private long _handed; // the disk has all bytes before this one: a sync up to here has nothing to write and cannot fail because the disk is full
+    // the disk has all bytes before this one: a sync up to here has nothing to write and cannot fail because the disk is full
+    private long _handed;
     private byte[]? _last; // what the first block is to be in the end
     private long _failedFrom = -1; // where the write began that failed; -1 if none did
 
@@ -86,7 +87,8 @@ internal sealed unsafe class StagedFile : IDiskFile
     public void Write(long offset, ReadOnlySpan<byte> bytes)
     {
         long stored = _written - offset;
-        Check.That(stored == 0 || (offset == _failedFrom && stored > 0 && stored <= bytes.Length), "log.D2 a write goes on where the one before ended");
+        Check.That(stored == 0 || (offset == _failedFrom && stored > 0 && stored <= bytes.Length),
+            "log.D2 a write goes on where the one before ended");
         bytes = bytes[(int)stored..];
         _failedFrom = offset;
         while (!bytes.IsEmpty)

@@ -19,7 +19,8 @@ internal sealed unsafe class StagingFile : IDisposable
     /// <summary>What the first end is a multiple of, and the length of NAME.</summary>
     private const int BlockBytes = 4096;
 
-    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, NumberWord = 9, LengthWord = 10, MapShared = 1, MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
+    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, NumberWord = 9, LengthWord = 10, MapShared = 1;
+    private const int MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
     private const ulong Magic = 0x31_4C_41_54_47_41_4E_47; // "GNAGTAL1"
     private static readonly byte[]? BootId = ReadBootId();
     private byte* _map;
@@ -64,18 +65,20 @@ internal sealed unsafe class StagingFile : IDisposable
     }
 
     /// <summary>
-    /// Creates the file; null where the system cannot promise that a store into it never fails, or does not tell its runs apart.
+    /// Creates the file; null on a file system where a store into mapped memory may fail later (<see cref="IsSafe"/>), and where the system does not
+    /// tell one boot from the next.
     /// </summary>
     /// <exception cref="DiskException">The disk is full.</exception>
     public static StagingFile? TryCreate(string path)
     {
         if (BootId is null || !IsSafe(System.IO.Path.GetDirectoryName(path)!))
             return null;
-        LinuxFile.Delete(path); // of a file of that name nothing counts any more
+        LinuxFile.Delete(path); // one of that name was left by an earlier process, and has been read
         using LinuxFile file = LinuxFile.Create(path, FileBytes, FileCaching.Buffered);
         try
         {
-            // Room that is only set aside would have to be found when it is first stored to.
+            // Written, not only made so long: a block that is not there yet would be looked for at the first store to its page, and where the
+            // disk is full then, the store would end the process (SIGBUS).
             file.Write(0, new byte[FileBytes]);
             if (Map(file, path) is not { } staging)
                 throw LinuxFile.Failure("map", path);
@@ -98,7 +101,8 @@ internal sealed unsafe class StagingFile : IDisposable
         using LinuxFile file = LinuxFile.Open(path);
         if (file.Length != FileBytes || BootId is null || Map(file, path) is not { } staging)
             return null;
-        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && AreBounds(staging.Drained, staging.Written, staging.FileLength)
+        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes
+            && AreBounds(staging.Drained, staging.Written, staging.FileLength)
             && new ReadOnlySpan<byte>(staging._map + BootIdAt, BootIdBytes).SequenceEqual(BootId);
         if (whole)
             return staging;

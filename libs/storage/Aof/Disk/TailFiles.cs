@@ -31,7 +31,8 @@ internal static class TailFiles
             if (bytes < 0)
                 continue; // log.D4
             if (bytes > 0)
-                messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that a killed server had written were put into {name}."));
+                messages.Add(string.Create(CultureInfo.InvariantCulture,
+                    $"{bytes:N0} bytes that a killed server had written were put into {name}."));
             disk.Delete(tail);
             changed = true;
         }

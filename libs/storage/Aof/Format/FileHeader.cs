@@ -12,7 +12,8 @@ public readonly record struct FileHeader
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
     private const byte ReceivedFlag = 1, TailFlag = 2;
-    private const int RunAt = 40, RunBytes = 36, TailNumberAt = RunAt + RunBytes, TailCrcOffset = TailNumberAt + sizeof(ulong), TailEnd = TailCrcOffset + sizeof(uint);
+    private const int RunAt = 40, RunBytes = 36, TailNumberAt = RunAt + RunBytes, TailCrcOffset = TailNumberAt + sizeof(ulong);
+    private const int TailEnd = TailCrcOffset + sizeof(uint);
 
     /// <summary>Which sublog, and of how many.</summary>
     public required byte Sublog { get; init; }
@@ -107,7 +108,9 @@ public readonly record struct FileHeader
             IsReceived = (from[7] & ReceivedFlag) != 0,
             HasTail = (from[7] & TailFlag) != 0,
             Run = (from[7] & TailFlag) != 0 && from.Length >= RunAt + RunBytes ? Encoding.ASCII.GetString(from.Slice(RunAt, RunBytes)) : "",
-            TailNumber = (from[7] & TailFlag) != 0 && from.Length >= TailNumberAt + sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(from[TailNumberAt..]) : 0,
+            TailNumber = (from[7] & TailFlag) != 0 && from.Length >= TailNumberAt + sizeof(ulong)
+                ? BinaryPrimitives.ReadUInt64LittleEndian(from[TailNumberAt..])
+                : 0,
             FirstBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[16..]),
             Lanes = BinaryPrimitives.ReadUInt32LittleEndian(from[20..]),

@@ -49,7 +49,8 @@ public sealed record Manifest
     public ulong Ended { get; init; }
 
     /// <summary>The last batch of which it is known from here that it was durable in the sublog.</summary>
-    internal ulong DurableIn(int sublog) => Math.Max(Ended, sublog < Logs.Count && Logs[sublog].FirstBatch > 0 ? Logs[sublog].FirstBatch - 1 : 0);
+    internal ulong DurableIn(int sublog) =>
+        Math.Max(Ended, sublog < Logs.Count && Logs[sublog].FirstBatch > 0 ? Logs[sublog].FirstBatch - 1 : 0);
 
     internal byte[] Encode()
     {
@@ -111,7 +112,8 @@ public sealed record Manifest
         };
     }
 
-    private static string LastLine(ReadOnlySpan<byte> before) => string.Create(CultureInfo.InvariantCulture, $"crc {Crc32C.Of(before):x8}\n");
+    private static string LastLine(ReadOnlySpan<byte> before) =>
+        string.Create(CultureInfo.InvariantCulture, $"crc {Crc32C.Of(before):x8}\n");
 
     private static string Of(SnapshotName? snapshot) => snapshot is null ? "none"
         : string.Create(CultureInfo.InvariantCulture, $"{snapshot.File} {snapshot.Batch} {snapshot.Bytes} {snapshot.HeadCrc:x8}");
@@ -120,7 +122,8 @@ public sealed record Manifest
         : string.Join(' ', terms.Select(static term => string.Create(CultureInfo.InvariantCulture, $"{term.Term}:{term.First}:{term.Before}:{term.Owner}")));
 
     private static string Of(IReadOnlyList<NamedLog> logs) => logs.Count == 0 ? "none"
-        : string.Join(' ', logs.Select(static log => string.Create(CultureInfo.InvariantCulture, $"{log.FirstBatch}:{log.HeaderCrc:x8}:{log.Bytes}")));
+        : string.Join(' ',
+            logs.Select(static log => string.Create(CultureInfo.InvariantCulture, $"{log.FirstBatch}:{log.HeaderCrc:x8}:{log.Bytes}")));
 
     private static string Value(string line, string name) => line.StartsWith(name, StringComparison.Ordinal) ? line[name.Length..] : "";
 
@@ -156,7 +159,8 @@ public sealed record Manifest
                 || !uint.TryParse(numbers[0], NumberStyles.None, CultureInfo.InvariantCulture, out uint term)
                 || !ulong.TryParse(numbers[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong first)
                 || !uint.TryParse(numbers[2], NumberStyles.None, CultureInfo.InvariantCulture, out uint before)
-                || (numbers.Length == 4 && !uint.TryParse(numbers[3], NumberStyles.None, CultureInfo.InvariantCulture, out owner))) return false;
+                || (numbers.Length == 4
+                    && !uint.TryParse(numbers[3], NumberStyles.None, CultureInfo.InvariantCulture, out owner))) return false;
             read.Add(new TermStart(term, first, before) { Owner = owner });
         }
         terms = read;

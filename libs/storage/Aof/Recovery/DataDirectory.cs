@@ -231,7 +231,8 @@ public sealed class DataDirectory : IDisposable
             if (position.Batch == 0 || position.Crcs.Count != Manifest.Sublogs || !CanCutBehind(position.Batch))
                 return false;
             using var reader = new LogReader(Disk, Manifest.Sublogs, position.Batch - 1);
-            if (!reader.Next() || reader.LastBatch != position.Batch || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]))
+            if (!reader.Next() || reader.LastBatch != position.Batch
+                || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]))
                 return false;
             var cut = new LogCut(Disk, CorruptionPolicy.Refuse);
             Publish(cut.Left(reader, Manifest));

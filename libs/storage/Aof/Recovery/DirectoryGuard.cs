@@ -30,7 +30,8 @@ internal static class DirectoryGuard
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Refused(path, $"it cannot be made in {above} ({e.Message.TrimEnd('.')})", "Create it, owned by the server's user with mode 0700, or name another one.");
+            throw Refused(path, $"it cannot be made in {above} ({e.Message.TrimEnd('.')})",
+                "Create it, owned by the server's user with mode 0700, or name another one.");
         }
     }
 
@@ -53,7 +54,8 @@ internal static class DirectoryGuard
                 JudgeFile(file);
     }
 
-    public static bool IsOurs(string name) => name is Manifest.FileName or Manifest.NextFileName or Manifest.ReplacingFileName or DirectoryLock.FileName
+    public static bool IsOurs(string name) =>
+        name is Manifest.FileName or Manifest.NextFileName or Manifest.ReplacingFileName or DirectoryLock.FileName
         || LogFileName.TryParse(name, out _, out _) || SnapshotFileName.TryParse(name, out _);
 
     public static GarnetException Refused(string path, string why, string next) =>

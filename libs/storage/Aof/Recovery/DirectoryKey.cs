@@ -25,7 +25,8 @@ public sealed class DirectoryKey
 
     private const uint Magic = 0x4B_44_4E_47; // "GNDK"
     private const byte CurrentVersion = 1;
-    private const int VersionOffset = 4, SecretOffset = 8, SecretBytes = 32, CrcOffset = SecretOffset + SecretBytes, FileBytes = CrcOffset + sizeof(uint);
+    private const int VersionOffset = 4, SecretOffset = 8, SecretBytes = 32, CrcOffset = SecretOffset + SecretBytes;
+    private const int FileBytes = CrcOffset + sizeof(uint);
 
     private readonly byte[] _key;
 

@@ -26,7 +26,9 @@ internal sealed class DirectoryRecovery(DataDirectory directory, RecoverySetting
         SnapshotChoice choice = SnapshotChoice.Of(_disk, manifest, snapshots, progress);
         if (choice.Damaged.Count == 0 && manifest.Previous is { } previous && _disk.List().Contains(previous.File))
             snapshots.Keep(_disk, previous.File, store);
-        IReadOnlyList<string> heads = choice.Chosen is not { } snapshot ? [] : snapshots.Load(_disk, snapshot.File, store, progress, directory.ReadKey());
+        IReadOnlyList<string> heads = choice.Chosen is not { } snapshot
+            ? []
+            : snapshots.Load(_disk, snapshot.File, store, progress, directory.ReadKey());
         using var recovery = new LogRecovery(_disk, manifest, store, table, settings, choice.Chosen?.Batch ?? 0)
         {
             SnapshotTerm = choice.Term, TermsBefore = DataDirectory.UpTo(choice.Chosen?.Batch ?? 0, manifest.Terms),

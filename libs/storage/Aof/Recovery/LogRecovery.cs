@@ -166,7 +166,8 @@ internal sealed class LogRecovery : IDisposable
         if (_reader.Cursors.Any(static cursor => cursor.Part.Header.Entries > 0))
             Filled = null;
         else if (_term != 0)
-            Filled ??= new LogPosition(_term, _reader.LastBatch - 1, [.. _reader.Cursors.Select(static cursor => cursor.Part.Header.PreviousCrc)]);
+            Filled ??= new LogPosition(_term, _reader.LastBatch - 1,
+                [.. _reader.Cursors.Select(static cursor => cursor.Part.Header.PreviousCrc)]);
         MeetTerm(_reader.Cursors[0].Part.Header.Term, _reader.Cursors[0].Part.Header.Owner);
         SealedUnixUs = (long)_reader.Cursors[0].Part.Header.SealedUnixUs;
     }

@@ -73,7 +73,8 @@ internal static class NamedFiles
         if (LogFiles.Bytes(disk, last.Name) is var bytes && bytes < named.Bytes)
             return $"it has {bytes} bytes and had {named.Bytes}, as the manifest says";
         HeaderState state = FileHeader.TryRead(WholeFile.Read(disk, last.Name, FileHeader.Bytes), out FileHeader header);
-        bool isNamed = state == HeaderState.Newer || (state == HeaderState.Whole && header.Identity == named.HeaderCrc); // a newer one is refused by who reads it
+        // a newer one is refused by who reads it
+        bool isNamed = state == HeaderState.Newer || (state == HeaderState.Whole && header.Identity == named.HeaderCrc);
         return isNamed ? null : "it is not the file that the manifest names, or its header is damaged";
     }
 }

@@ -45,7 +45,9 @@ public sealed class OrphanFile(IDisk disk, int lanes, ulong hashSeed) : IDisposa
         _file.Sync();
         Close();
         List<string> kept = [.. disk.List().Where(static name => name.EndsWith(Suffix, StringComparison.Ordinal) && name != UnfinishedName).Order(StringComparer.Ordinal)];
-        int number = kept.Count > 0 && int.TryParse(kept[^1].AsSpan(0, 6), NumberStyles.None, CultureInfo.InvariantCulture, out int newest) ? newest + 1 : 1;
+        int number = kept.Count > 0 && int.TryParse(kept[^1].AsSpan(0, 6), NumberStyles.None, CultureInfo.InvariantCulture, out int newest)
+            ? newest + 1
+            : 1;
         string finished = string.Create(CultureInfo.InvariantCulture, $"{number:D6}-batches-{_first}-{_last}{Suffix}");
         disk.Rename(UnfinishedName, finished);
         dropped = [.. kept.Take(kept.Count + 1 - FilesMax)];

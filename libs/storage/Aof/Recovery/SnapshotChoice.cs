@@ -22,7 +22,8 @@ internal sealed class SnapshotChoice
     public long StartUnixUs { get; private set; }
     /// <summary>Named by the manifest and damaged.</summary>
     public List<SnapshotName> Damaged { get; } = [];
-    public IEnumerable<string> Messages => _faults.Select((fault, i) => i + 1 < _faults.Count ? $"Snapshot {fault}." : $"Snapshot {fault}; {Instead}.");
+    public IEnumerable<string> Messages =>
+        _faults.Select((fault, i) => i + 1 < _faults.Count ? $"Snapshot {fault}." : $"Snapshot {fault}; {Instead}.");
 
     private string Instead => Chosen is null ? "the log alone was read" : "an earlier one and more of the log were read instead";
 

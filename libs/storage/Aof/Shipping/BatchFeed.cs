@@ -73,7 +73,8 @@ public sealed unsafe class BatchFeed : IDisposable
         // may name the term that it was to go on in.
         using var reader = new LogReader(disk, sublogs, position.Batch);
         return sublogs == position.Crcs.Count && reader.Next()
-            && reader.Cursors.All(cursor => cursor.Part.Header.PreviousCrc == position.Crcs[cursor.Sublog] && cursor.Part.Header.Term >= position.Term);
+            && reader.Cursors.All(cursor => cursor.Part.Header.PreviousCrc == position.Crcs[cursor.Sublog]
+                && cursor.Part.Header.Term >= position.Term);
     }
 
     /// <summary>
@@ -123,7 +124,8 @@ public sealed unsafe class BatchFeed : IDisposable
         foreach (SublogCursor cursor in _reader.Cursors)
         {
             batch ??= new BatchBytes(cursor.Part.Header);
-            batch.Add(cursor.Part.Header, cursor.Part.HeaderCrc, new ReadOnlySpan<byte>(cursor.Part.Body, checked((int)cursor.Part.Header.BodyBytes)));
+            batch.Add(cursor.Part.Header, cursor.Part.HeaderCrc,
+                new ReadOnlySpan<byte>(cursor.Part.Body, checked((int)cursor.Part.Header.BodyBytes)));
         }
         if (batch!.Batch == _readable || _backlog.First <= Next + 1)
             Close();

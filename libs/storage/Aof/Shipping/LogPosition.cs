@@ -41,10 +41,12 @@ public sealed record LogPosition(uint Term, ulong Batch, IReadOnlyList<uint> Crc
 
     /// <summary>For messages and handshakes: <c>term:batch:crc,crc</c>.</summary>
     public override string ToString() =>
-        string.Create(CultureInfo.InvariantCulture, $"{Term}:{Batch}:{string.Join(',', Crcs.Select(static crc => crc.ToString("x8", CultureInfo.InvariantCulture)))}");
+        string.Create(CultureInfo.InvariantCulture,
+            $"{Term}:{Batch}:{string.Join(',', Crcs.Select(static crc => crc.ToString("x8", CultureInfo.InvariantCulture)))}");
 
     /// <summary>For people, who would take the other form for a token of clients.</summary>
-    public string InWords => IsKnown ? string.Create(CultureInfo.InvariantCulture, $"batch {Batch} of term {Term} (checksum {Mark:x8})") : "nothing";
+    public string InWords =>
+        IsKnown ? string.Create(CultureInfo.InvariantCulture, $"batch {Batch} of term {Term} (checksum {Mark:x8})") : "nothing";
 
     /// <summary>A place that is no other log's: whoever stands there gets everything.</summary>
     public static LogPosition Nowhere(ulong batch, int sublogs) => new(0, batch, new uint[Math.Max(1, sublogs)]);

@@ -15,7 +15,8 @@ internal static class SnapshotFileHeader
     /// is of a later version.
     /// </summary>
     private const byte NamingVersions = 64, RunVersions = 128;
-    private const int CrcOffset = Bytes - sizeof(uint), SaltOffset = 40, TagOffset = SaltOffset + SnapshotSeal.SaltBytes, SealedBytes = TagOffset + SnapshotSeal.TagBytes;
+    private const int CrcOffset = Bytes - sizeof(uint), SaltOffset = 40, TagOffset = SaltOffset + SnapshotSeal.SaltBytes;
+    private const int SealedBytes = TagOffset + SnapshotSeal.TagBytes;
 
     public static void Write(Span<byte> to, in SnapshotFileFacts facts, SnapshotSeal? seal)
     {

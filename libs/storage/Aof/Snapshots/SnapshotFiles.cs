@@ -53,7 +53,8 @@ public sealed class SnapshotFiles : ISnapshotSource
         }
         catch (SnapshotFileException e)
         {
-            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}", $"{e.Fault}, though the checksums hold",
+            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}",
+                $"{e.Fault}, though the checksums hold",
                 "Nothing on disk was changed. Put the snapshot back from a copy; if there is none, keep a copy of the directory and ask for help.");
         }
         if (load.Outcome != LoadOutcome.OutOfMemory)

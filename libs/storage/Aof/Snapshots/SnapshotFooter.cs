@@ -4,7 +4,8 @@ using Garnet.Aof.Format;
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>The 64 bytes behind the last block, with a tag in sealed files; zeros follow up to a multiple of 4,096, where the file ends.</summary>
-internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulong RecordBytes, ulong Batch, uint BlocksCrc, UInt128 Tag = default)
+internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulong RecordBytes, ulong Batch, uint BlocksCrc,
+    UInt128 Tag = default)
 {
     public const int Bytes = 64;
     public const int FileMultiple = 4096;

@@ -30,7 +30,8 @@ public sealed class SnapshotProgress
     public int PartitionsTotal => Volatile.Read(ref _partitionsTotal);
 
     /// <summary>Estimated milliseconds until all partitions are walked, from how long those done took; -1 if none is.</summary>
-    public long LeftMs => PartitionsDone > 0 ? Volatile.Read(ref _elapsedUs) / 1000 * (PartitionsTotal - PartitionsDone) / PartitionsDone : -1;
+    public long LeftMs =>
+        PartitionsDone > 0 ? Volatile.Read(ref _elapsedUs) / 1000 * (PartitionsTotal - PartitionsDone) / PartitionsDone : -1;
 
     /// <summary>One line for people.</summary>
     public string Format()

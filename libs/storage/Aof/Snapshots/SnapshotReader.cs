@@ -159,7 +159,8 @@ public static class SnapshotReader
         }
         catch (AggregateException failures)
         {
-            ExceptionDispatchInfo.Throw(failures.InnerExceptions.MinBy(static failure => (failure as SnapshotFileException)?.Offset ?? -1)!);
+            ExceptionDispatchInfo.Throw(
+                failures.InnerExceptions.MinBy(static failure => (failure as SnapshotFileException)?.Offset ?? -1)!);
         }
     }
 

@@ -6,7 +6,7 @@ namespace Garnet.Aof.Writing;
 /// <summary>
 /// Wakes the one thread that waits at it; rung while nobody waits, it ends the next wait at once. No lock is held while it is rung, as
 /// one is for a monitor's pulse: on a core that both share, the woken thread goes first, finds the lock taken and sleeps again, which
-/// was two more switches for each batch.
+/// was two more switches for each batch. What is woken seldom has a monitor, and so no bell (<c>Signal</c>, <c>AdvanceBell</c> of the server).
 /// </summary>
 internal sealed unsafe class Bell
 {

@@ -20,7 +20,8 @@ namespace Garnet.Aof.Writing;
 /// </summary>
 internal sealed unsafe class SegmentWriter : IDisposable
 {
-    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20, BeginSyncBytes = 512 << 10, ZeroAheadBytes = 1 << 20;
+    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20;
+    private const int BeginSyncBytes = 512 << 10, ZeroAheadBytes = 1 << 20;
 
     private readonly IDisk _disk;
     private readonly SegmentList _segments;
@@ -174,7 +175,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
         part.Received.CopyTo(new Span<byte>(_buffer + at, (int)part.Bytes));
         _pool.Account(-part.Bytes);
         HeaderState state = BatchHeader.TryRead(part.Received, out BatchHeader header, out uint crc);
-        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain, "log.W9 a batch received follows the one before it");
+        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain,
+            "log.W9 a batch received follows the one before it");
         (_chain, _term) = (crc, header.Term);
         return header;
     }

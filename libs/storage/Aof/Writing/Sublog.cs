@@ -211,7 +211,9 @@ internal sealed class Sublog : IDisposable
 
     // When nothing has been written for as long as a sync may wait.
     private long ProofDueUs() =>
-        _unsynced || _state.Poison != null || _settings.Sync == SyncPolicy.No || !_writer.Owes(_durable) ? long.MaxValue : Math.Max(_lastSyncAtUs, _provenAtUs) + SyncEveryUs;
+        _unsynced || _state.Poison != null || _settings.Sync == SyncPolicy.No || !_writer.Owes(_durable)
+            ? long.MaxValue
+            : Math.Max(_lastSyncAtUs, _provenAtUs) + SyncEveryUs;
 
     // A second's writes handed to the disk at once kept the processor from others for 20 to 50 ms.
     private void BeginSync()

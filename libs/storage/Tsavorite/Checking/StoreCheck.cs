@@ -12,7 +12,8 @@ public static unsafe class StoreCheck
         ArgumentNullException.ThrowIfNull(store);
         List<string> broken = [];
         StoreCore core = store.Core;
-        long used = ((long)core.Shape->PartitionCount * sizeof(Partition)) + (core.Sketch?.Bytes ?? 0) + (core.Tier?.Segments.TableBytes ?? 0);
+        long used = ((long)core.Shape->PartitionCount * sizeof(Partition)) + (core.Sketch?.Bytes ?? 0)
+            + (core.Tier?.Segments.TableBytes ?? 0);
         using ColdReads? cold = core.Tier is { } tier ? new ColdReads(tier, Garnet.Media.ReaderWake.None) : null;
         core.EnterAll();
         try
@@ -49,9 +50,12 @@ public static unsafe class StoreCheck
         foreach (uint number in segments.Numbers)
         {
             // What is staged counts as live until it is named, or is not.
-            if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number))
+            if (segments[number]->State == ColdState.Open
+                ? segments[number]->Live >= live.GetValueOrDefault(number)
+                : segments[number]->Live == live.GetValueOrDefault(number))
                 continue;
-            broken.Add($"store.C2 segment {number} counts {segments[number]->Live} live records, words name {live.GetValueOrDefault(number)}");
+            broken.Add(
+                $"store.C2 segment {number} counts {segments[number]->Live} live records, words name {live.GetValueOrDefault(number)}");
         }
     }
 

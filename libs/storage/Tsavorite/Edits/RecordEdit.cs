@@ -32,8 +32,9 @@ public unsafe ref struct RecordEdit
     private byte* _record;
     private uint _structure;
     private ulong _replacingWord;
-    // Chunks that were found, each by its number's low bits, and which of these are true: what is changed was looked at just before, and
-    // elements go from one to another (CollectionCost). What was sought last lies at an index, whether it was found or not.
+    // A small cache of where chunks lie, indexed by a hash of their numbers: an edit looks a chunk up before it changes it, and moves elements
+    // between a few of them, so that most look-ups repeat (CollectionCost counts them). A bit of _known says that the place of that index is
+    // valid; _at is the index of the last look-up, whose place is filled in whether the chunk was found or not.
     private ChunkPlaces _places;
     private uint _at;
     private uint _known;
@@ -417,7 +418,8 @@ public unsafe ref struct RecordEdit
         last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
-        last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot) : _scratch.Cold == null ? null : FindColdChunk(ref last);
+        last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot)
+            : _scratch.Cold == null ? null : FindColdChunk(ref last);
         _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
     }
@@ -518,7 +520,8 @@ public unsafe ref struct RecordEdit
         return Record.Value(moved);
     }
 
-    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header) => RecordRoom.TrySetLength(_core, _partition, record, valueBytes, out header);
+    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header) =>
+        RecordRoom.TrySetLength(_core, _partition, record, valueBytes, out header);
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
@@ -530,7 +533,8 @@ public unsafe ref struct RecordEdit
         }
         ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
-        byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
+        byte* record = _core.Index.MakeRoom(_partition, key.Hash)
+            ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
         if (record == null)
             return null;
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);

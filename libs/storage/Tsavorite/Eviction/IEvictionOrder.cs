@@ -1,11 +1,14 @@
 namespace Tsavorite;
 
 /// <summary>
-/// In which order keys are given up when memory is full: a struct for each order, and <see cref="Evictor.EvictOne"/> says which policies follow it.
+/// In which order keys are given up when memory is full: a struct for each order, and <see cref="EvictionPolicies"/> says which policies follow it.
 /// Asked under the partition's lock about candidates; must not wait.
 /// </summary>
 internal interface IEvictionOrder
 {
+    /// <summary>True if who is used least often goes first.</summary>
+    static abstract bool IsByFrequency { get; }
+
     /// <summary>True if this choice costs the records of a bucket that it looks at a step of their frequency.</summary>
     static abstract bool Ages(ref ulong random);
 

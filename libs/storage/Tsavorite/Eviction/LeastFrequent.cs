@@ -5,6 +5,8 @@ internal readonly struct LeastFrequent : IEvictionOrder
 {
     private const int ChoicesPerStep = 4;
 
+    public static bool IsByFrequency => true;
+
     public static bool Ages(ref ulong random) => Scanner.Draw(ref random, ChoicesPerStep) == 0;
 
     public static long Score(StoreCore core, ulong word, ref ulong random) => IndexWord.Frequency(word);

@@ -3,6 +3,8 @@ namespace Tsavorite;
 /// <summary>Whose time comes first goes first. The one order for which records are touched to choose.</summary>
 internal readonly unsafe struct NearestExpiry : IEvictionOrder
 {
+    public static bool IsByFrequency => false;
+
     public static bool Ages(ref ulong random) => false;
 
     public static long Score(StoreCore core, ulong word, ref ulong random) => Record.ExpireAtMs(core.Shape->Base + IndexWord.Offset(word));

@@ -14,16 +14,10 @@ internal sealed unsafe class Evictor
     public Evictor(StoreCore core) => _core = core;
 
     /// <summary>Evicts one record; false if there is none that the policy allows.</summary>
-    public bool EvictOne(EvictionPolicy policy) => policy switch
-    {
-        EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru => EvictOne<LeastRecent>(policy),
-        EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu => EvictOne<LeastFrequent>(policy),
-        EvictionPolicy.AllKeysRandom or EvictionPolicy.VolatileRandom => EvictOne<AtRandom>(policy),
-        EvictionPolicy.VolatileTtl => EvictOne<NearestExpiry>(policy),
-        _ => false,
-    };
+    public bool EvictOne(EvictionPolicy policy) => policy.Rule().EvictOne(this, policy);
 
-    private bool EvictOne<T>(EvictionPolicy policy) where T : struct, IEvictionOrder
+    /// <summary>Evicts one record in that order.</summary>
+    public bool EvictOne<T>(EvictionPolicy policy) where T : struct, IEvictionOrder
     {
         ulong random = (ulong)Interlocked.Add(ref _draws, 0x632BE59BD9B4E019);
         random = random * KeyHash.NamespaceFactor | 1;

@@ -170,7 +170,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         {
             if (rounds-- == 0)
                 return Relief.Some;
-            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4))
+            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false)
+                || CleanSome(nowMs, CleanPartsPressed, 4))
                 continue;
             bool mayEvict = policy != EvictionPolicy.NoEviction;
             if (Tiers is { IsFull: false } tiers && !(mayEvict && tiers.IsStalled(nowMs)))

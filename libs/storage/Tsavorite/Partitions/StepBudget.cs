@@ -120,7 +120,8 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
         _changeBytes = 0;
     }
 
-    private const string Crowded = "the append-only file has no room for so long a step beside the others that run at this moment; nothing was changed: try again";
+    private const string Crowded =
+        "the append-only file has no room for so long a step beside the others that run at this moment; nothing was changed: try again";
 
     private const string Over = "the append-only file has ended or failed, and has no room for so long a step; nothing was changed";
 

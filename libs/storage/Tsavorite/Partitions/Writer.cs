@@ -129,7 +129,9 @@ internal sealed unsafe class Writer : IDisposable
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }
 
-    // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment.
+    // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment. What it says of the capacity and of
+    // the slack is RecordRoom.TrySetLength's, for records without an extent, said a second time: here from what Change has in registers
+    // already, for the overwrite in place that every SET of an old key is (StoreBenchmark).
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool FitsInPlace(Partition* partition, byte* record, ulong word, in RecordView existing, in NewRecord next, out int slackUnits)
     {
@@ -271,7 +273,11 @@ internal sealed unsafe class Writer : IDisposable
             Bucket.EndWrite(target.Bucket);
             return Outcome.Done;
         }
-        RecordRoom room = new() { Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)), NowMs = target.NowMs };
+        RecordRoom room = new()
+        {
+            Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)),
+            NowMs = target.NowMs,
+        };
         byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
         if (record == null)
             return Refuse(key, next, room.SlackBytes);

@@ -20,7 +20,13 @@ public sealed unsafe class SnapshotKeys : IPartitionSink, IDisposable
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         (_snapshot, _sink) = (snapshot, sink);
-        _store = new Store(new StoreSettings { MemoryLimitBytes = bytesMax > 0 ? bytesMax : snapshot.MemoryLimitBytes, Partitions = 1, BackgroundMovers = false, HugePages = false });
+        _store = new Store(new StoreSettings
+        {
+            MemoryLimitBytes = bytesMax > 0 ? bytesMax : snapshot.MemoryLimitBytes,
+            Partitions = 1,
+            BackgroundMovers = false,
+            HugePages = false,
+        });
         _session = _store.OpenSession(); // its clock stands at 0: nothing expires
     }
 

@@ -109,7 +109,8 @@ public sealed unsafe class SnapshotLoader : IDisposable
     }
 
     /// <summary>The record's key in a store.</summary>
-    internal static KeyRef KeyOf(Store store, in LoadRecord record, uint ns) => record.Kind == RecordKind.Chunk && record.KeyBytes >= ChunkKey.HeadBytes
+    internal static KeyRef KeyOf(Store store, in LoadRecord record, uint ns) =>
+        record.Kind == RecordKind.Chunk && record.KeyBytes >= ChunkKey.HeadBytes
         ? ChunkKey.Of(store.Core, record.Key, record.KeyBytes, ns)
         : store.Key(record.Key, record.KeyBytes, ns);
 

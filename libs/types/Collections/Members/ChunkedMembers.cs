@@ -191,7 +191,8 @@ public static unsafe class ChunkedMembers
         }
     }
 
-    private static bool IsSparse(byte* root) => Root.Chunks(root) > 1 && Root.EntryBytes(root) < (Root.Chunks(root) - 1L) * (ChunkBytes / 3);
+    private static bool IsSparse(byte* root) =>
+        Root.Chunks(root) > 1 && Root.EntryBytes(root) < (Root.Chunks(root) - 1L) * (ChunkBytes / 3);
 
     // The entries are in chunk 0: makes the record their root, or takes it all back.
     private static bool TrySettleUnpacked(ref RecordEdit edit, RootFlags flags, long count, long bytes)
@@ -314,7 +315,8 @@ public static unsafe class ChunkedMembers
             movedBytes += entry.Bytes;
         }
 
-        int capacity = Page.CapacityFor(moved, movedBytes), keptCapacity = Page.CapacityFor(page.Count - moved, page.LiveBytes - movedBytes);
+        int capacity = Page.CapacityFor(moved, movedBytes);
+        int keptCapacity = Page.CapacityFor(page.Count - moved, page.LiveBytes - movedBytes);
         byte* added = edit.WriteChunk(chunks, capacity);
         byte* kept = added == null ? null : edit.BeginReplace(number, keptCapacity, out _);
         if (kept == null)

@@ -156,9 +156,11 @@ public static unsafe class IntegerSet
     }
 
     /// <summary>The integer that text spells as Redis would, if it does.</summary>
-    public static bool TryParse(byte* text, int bytes, out long member) => NumberText.TryInt64(new ReadOnlySpan<byte>(text, bytes), out member);
+    public static bool TryParse(byte* text, int bytes, out long member) =>
+        NumberText.TryInt64(new ReadOnlySpan<byte>(text, bytes), out member);
 
-    private static int WidthOf(long member) => member is >= short.MinValue and <= short.MaxValue ? 2 : member is >= int.MinValue and <= int.MaxValue ? 4 : 8;
+    private static int WidthOf(long member) =>
+        member is >= short.MinValue and <= short.MaxValue ? 2 : member is >= int.MinValue and <= int.MaxValue ? 4 : 8;
 
     private static long Read(byte* members, int width, int index) => width switch
     {

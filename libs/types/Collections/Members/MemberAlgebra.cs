@@ -6,16 +6,20 @@ using Tsavorite;
 namespace Garnet.Types.Collections;
 
 /// <summary>
-/// Unions, intersections and differences of sets and of sorted sets, among which a set's members count as scored 1. The caller has locked
-/// all keys, so that it is one moment and nothing moves. A union goes through every key and gathers in a <see cref="MemberTable"/>; the
-/// others go through one key and send its members, some hundreds at a time, through each of the other keys.
+/// Unions, intersections and differences of sets and of sorted sets; a set among sorted sets counts as one whose scores are all 1. The caller
+/// holds the locks of all keys until it is done: the keys are seen as they were at one moment, and pointers to members stay valid. A union
+/// reads every key and gathers the members in a <see cref="MemberTable"/>; an intersection or a difference reads one key, and looks its
+/// members up in each of the others, some hundreds at a time.
 /// </summary>
 public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> keys, SetOperation operation) : IDisposable
 {
     private readonly ReadOnlySpan<KeyRef> _keys = keys;
     private ByteQueue _found;
 
-    /// <summary>For sorted sets: what becomes of the scores; the members have 8 bytes of score before them then. Null for sets, which alone are allowed then.</summary>
+    /// <summary>
+    /// How the scores of a member are combined; every member found has its score in the 8 bytes before it. Null: members without scores, and
+    /// a key that holds a sorted set is of the wrong kind.
+    /// </summary>
     public ScoreRule? Scores;
     /// <summary>Most members looked for, 0 = all.</summary>
     public long Limit;
@@ -59,7 +63,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
 
     private void Gather()
     {
-        var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash); // a hash that depends on the store's secret seed, so that nobody can choose members that collide
+        // a hash that depends on the store's secret seed, so that nobody can choose members that collide
+        var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash);
         var gathering = new Gathering { Table = table, Rule = Scores ?? default, IsScored = Scores is not null, Limit = Limit };
         try
         {
@@ -83,7 +88,18 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
     {
         fixed (KeyRef* others = _keys)
         {
-            var sifting = new Sifting { Store = store, Keys = others, KeyCount = _keys.Length, Own = own, Keeps = operation == SetOperation.Intersection, Rule = Scores ?? default, IsScored = Scores is not null, Left = Limit, OnlyCounts = OnlyCounts };
+            var sifting = new Sifting
+            {
+                Store = store,
+                Keys = others,
+                KeyCount = _keys.Length,
+                Own = own,
+                Keeps = operation == SetOperation.Intersection,
+                Rule = Scores ?? default,
+                IsScored = Scores is not null,
+                Left = Limit,
+                OnlyCounts = OnlyCounts,
+            };
             store.Examine(in _keys[own], ref sifting, quiet: true);
             _found = sifting.Found;
             Count = sifting.Count;
@@ -182,7 +198,15 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                 {
                     if (key != Own)
                     {
-                        var sieve = new Sieve { Some = candidates, Key = key, IsFirst = key == 0, Keeps = Keeps, IsScored = IsScored && Keeps, Rule = Rule };
+                        var sieve = new Sieve
+                        {
+                            Some = candidates,
+                            Key = key,
+                            IsFirst = key == 0,
+                            Keeps = Keeps,
+                            IsScored = IsScored && Keeps,
+                            Rule = Rule,
+                        };
                         Store.Examine(in Keys[key], ref sieve, quiet: true);
                     }
                     else if (IsScored)
@@ -198,7 +222,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                 Count++;
                 double score = some.Scores[i];
                 if (!OnlyCounts)
-                    OperandText.Append(ref Found, new ReadOnlySpan<byte>(&score, IsScored ? sizeof(double) : 0), new ReadOnlySpan<byte>((byte*)some.Members[i], some.Lengths[i]));
+                    OperandText.Append(ref Found, new ReadOnlySpan<byte>(&score, IsScored ? sizeof(double) : 0),
+                        new ReadOnlySpan<byte>((byte*)some.Members[i], some.Lengths[i]));
                 if (--Left == 0)
                     return false;
             }
@@ -229,7 +254,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
             int passed = 0;
             for (int i = 0; i < Some->Count; i++)
             {
-                bool isIn = Members.Find(ref record, form, (byte*)Some->Members[i], Some->Lengths[i], out Entry entry) && !entry.IsDue(record.NowMs);
+                bool isIn = Members.Find(ref record, form, (byte*)Some->Members[i], Some->Lengths[i], out Entry entry)
+                    && !entry.IsDue(record.NowMs);
                 if (isIn != Keeps)
                     continue;
                 Some->Members[passed] = Some->Members[i];

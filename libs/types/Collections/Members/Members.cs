@@ -75,7 +75,8 @@ public static unsafe class Members
     public static bool TryCreatePacked(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits)
     {
         int step = shape.Form == EntryForm.Pair ? 2 : 1, count = operands.Count / step;
-        return !edit.Exists && count is >= 2 and <= CollectionLimits.PackedEntriesMax && operands.EncodedBytes() <= limits.PackedBytesMax / 2
+        return !edit.Exists && count is >= 2 and <= CollectionLimits.PackedEntriesMax
+            && operands.EncodedBytes() <= limits.PackedBytesMax / 2
             && TryPack(ref edit, shape, operands, limits, step);
     }
 

@@ -69,7 +69,8 @@ public unsafe struct Page
     /// <summary>True if what the header says can be: the slots and the entries lie in the page, and do not meet.</summary>
     public readonly bool HasSoundHead(int entriesMax)
     {
-        if (*(uint*)(_at + 12) > 1 || !IsLike(_bytes) || Count < 0 || Count > entriesMax || Used < HeaderBytes || DeadBytes < 0 || LiveBytes < 0)
+        if (*(uint*)(_at + 12) > 1 || !IsLike(_bytes) || Count < 0 || Count > entriesMax || Used < HeaderBytes
+            || DeadBytes < 0 || LiveBytes < 0)
             return false;
         return Used + ((Count + GroupSlots - 1) / GroupSlots * (long)GroupBytes) <= _bytes;
     }
@@ -195,14 +196,17 @@ public unsafe struct Page
     }
 
     /// <summary>Adds an entry that lies elsewhere; there is room.</summary>
-    public readonly void Take(byte fingerprint, in Entry entry, EntryForm form) => Entry.Write(form, TryAdd(fingerprint, entry.Bytes), entry);
+    public readonly void Take(byte fingerprint, in Entry entry, EntryForm form) =>
+        Entry.Write(form, TryAdd(fingerprint, entry.Bytes), entry);
 
     private readonly byte* Group(int slot) => _at + _bytes - (((slot / GroupSlots) + 1) * (long)GroupBytes);
 
     public readonly int OffsetOf(int slot)
     {
         byte* offsets = Group(slot) + GroupSlots;
-        return IsWide ? Unsafe.ReadUnaligned<int>(offsets + (slot % GroupSlots * 4)) : Unsafe.ReadUnaligned<ushort>(offsets + (slot % GroupSlots * 2));
+        return IsWide
+            ? Unsafe.ReadUnaligned<int>(offsets + (slot % GroupSlots * 4))
+            : Unsafe.ReadUnaligned<ushort>(offsets + (slot % GroupSlots * 2));
     }
 
     private readonly void SetOffset(int slot, int offset)

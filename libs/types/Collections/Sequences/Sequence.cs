@@ -67,7 +67,8 @@ public static unsafe class Sequence
     /// Puts an element of two parts before a place, which becomes its own. The root's count is settled if the sequence is what counts.
     /// If a page was added, which may be so without memory for the element too, spots of pages are other ones now.
     /// </summary>
-    public static bool TryInsert(ref RecordEdit edit, ref SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, SequenceKind kind, out bool addsPage)
+    public static bool TryInsert(ref RecordEdit edit, ref SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body,
+        SequenceKind kind, out bool addsPage)
     {
         addsPage = false;
         int bytes = (int)SequencePage.BytesOf(head.Length + body.Length);
@@ -90,7 +91,8 @@ public static unsafe class Sequence
     {
         int bytes = (int)SequencePage.BytesOf(element.Length);
         PageSpot first = default;
-        if (!TryAddPage(ref edit, ref first, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), atBack: false, SequenceKind.List, out SequencePage page))
+        if (!TryAddPage(ref edit, ref first, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), atBack: false,
+            SequenceKind.List, out SequencePage page))
             return false;
         SequencePage.Write(page.TryOpen(page.First, bytes), default, element);
         Settle(ref edit, first, page, 1, bytes);
@@ -149,7 +151,8 @@ public static unsafe class Sequence
 
     // A page at an end of the sequence gets a neighbour; any other grows up to the usual size and is divided then. The first page of
     // a sorted set is empty when its first element comes: that may be longer than a page, and is to lie there (collections.Q1).
-    private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
+    private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind,
+        out bool addsPage)
     {
         addsPage = false;
         if (page.Count == 0 || page.Used + bytes <= (kind == SequenceKind.List ? ListPageBytes : SortedPageBytes))
@@ -163,7 +166,8 @@ public static unsafe class Sequence
             : TryGrow(ref edit, ref place, ref page, bytes, kind);
     }
 
-    private static bool TryAddNeighbour(ref RecordEdit edit, bool atEnd, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
+    private static bool TryAddNeighbour(ref RecordEdit edit, bool atEnd, ref SequencePlace place, ref SequencePage page, int bytes,
+        SequenceKind kind)
     {
         PageSpot at = atEnd ? place.Page with { Slot = place.Page.Slot + 1 } : default;
         int capacity = Math.Max(kind == SequenceKind.List ? ListPageBytes : SortedPageBytes, bytes + SequencePage.HeadOf(kind, bytes));
@@ -193,7 +197,8 @@ public static unsafe class Sequence
         (int)Math.Min(Math.Max(content, Math.Min((content + more + 64 + 7) & ~7L, Store.ValueBytesMax)), int.MaxValue);
 
     // The second half goes to a new page behind; each half gets an eighth of room.
-    private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
+    private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind,
+        out bool addsPage)
     {
         int kept = 0;
         byte* middle = page.First;
@@ -216,13 +221,19 @@ public static unsafe class Sequence
         Settle(ref edit, behind, right);
         if (place.Index < kept || (place.Index == kept && place.Offset < split))
             return page.Free >= bytes || TryGrow(ref edit, ref place, ref page, bytes, kind);
-        place = new SequencePlace { Page = behind, Index = place.Index - kept, Offset = (int)(right.First - right.At) + place.Offset - split };
+        place = new SequencePlace
+        {
+            Page = behind,
+            Index = place.Index - kept,
+            Offset = (int)(right.First - right.At) + place.Offset - split,
+        };
         page = right;
         return true;
     }
 
     // Before a spot, which becomes its own. The caller puts elements into it before anything else happens (collections.Q1).
-    private static bool TryAddPage(ref RecordEdit edit, ref PageSpot at, int capacity, bool atBack, SequenceKind kind, out SequencePage added)
+    private static bool TryAddPage(ref RecordEdit edit, ref PageSpot at, int capacity, bool atBack, SequenceKind kind,
+        out SequencePage added)
     {
         added = default;
         if (!PageDirectory.TryReserve(ref edit, ref at))

@@ -76,9 +76,12 @@ public readonly unsafe struct SparseIndex(byte* at)
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: so the stretch may stay in registers
     public void Narrow(byte* page, double score, ref PageRange stretch)
     {
-        Vector256<double> wanted = Vector256.Create(score), low = Vector256.Load((double*)(at + 32)), high = Vector256.Load((double*)(at + 64));
-        int below = BitOperations.PopCount(Vector256.LessThan(low, wanted).ExtractMostSignificantBits() | (Vector256.LessThan(high, wanted).ExtractMostSignificantBits() << 4));
-        int above = BitOperations.PopCount(Vector256.GreaterThan(low, wanted).ExtractMostSignificantBits() | (Vector256.GreaterThan(high, wanted).ExtractMostSignificantBits() << 4));
+        Vector256<double> wanted = Vector256.Create(score), low = Vector256.Load((double*)(at + 32));
+        Vector256<double> high = Vector256.Load((double*)(at + 64));
+        int below = BitOperations.PopCount(Vector256.LessThan(low, wanted).ExtractMostSignificantBits()
+            | (Vector256.LessThan(high, wanted).ExtractMostSignificantBits() << 4));
+        int above = BitOperations.PopCount(Vector256.GreaterThan(low, wanted).ExtractMostSignificantBits()
+            | (Vector256.GreaterThan(high, wanted).ExtractMostSignificantBits() << 4));
         if (below > 0)
         {
             stretch.Front = page + Place(below - 1);

@@ -61,7 +61,12 @@ public static unsafe class Claims
 
     private static ClaimResult Put(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms, long deliveries)
     {
-        var state = new PendingState { When = terms.DeliveredMs, Deliveries = terms.Deliveries >= 0 ? terms.Deliveries : deliveries, Consumer = target.Consumer };
+        var state = new PendingState
+        {
+            When = terms.DeliveredMs,
+            Deliveries = terms.Deliveries >= 0 ? terms.Deliveries : deliveries,
+            Consumer = target.Consumer,
+        };
         if (!StreamGroups.TryPut(ref edit, target.Group, id, state))
             return ClaimResult.NoMemory;
         StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;

@@ -23,7 +23,8 @@ public unsafe struct DueClaims
     /// <summary>Entries that were claimed.</summary>
     public readonly long Count => _claimed.Count / ClaimedEntry.Bytes;
 
-    public static DueClaims Of(long? minIdleMs) => minIdleMs is { } ms ? new DueClaims { IsOn = true, MinIdleMs = ms, Tries = long.MaxValue } : default;
+    public static DueClaims Of(long? minIdleMs) =>
+        minIdleMs is { } ms ? new DueClaims { IsOn = true, MinIdleMs = ms, Tries = long.MaxValue } : default;
 
     /// <summary>Looks whether there is something to claim; if not, when there may be.</summary>
     public static bool Any(ref RecordEdit record, int group, long minIdleMs, long nowMs, out long nextMs)
@@ -97,7 +98,8 @@ public unsafe struct DueClaims
         long there = 0;
         for (long tries = 0; tries < Math.Min(Tries, Claims.Most) && there < most; tries++, place.Index++)
         {
-            if (!StreamGroups.ByTime.TryRead(ref edit, ref place, out DueKey key, out _) || key.Group != group || !IsDue(key, MinIdleMs, nowMs))
+            if (!StreamGroups.ByTime.TryRead(ref edit, ref place, out DueKey key, out _) || key.Group != group
+                || !IsDue(key, MinIdleMs, nowMs))
                 break;
             Claims.Note(ref due, key.Id);
             there += StreamForm.TryFind(ref edit, key.Id, out _, out _) ? 1 : 0;
@@ -106,7 +108,8 @@ public unsafe struct DueClaims
         return due;
     }
 
-    private static MapPlace First(ref RecordEdit record, int group) => StreamGroups.ByTime.Seek(ref record, new DueKey(group, long.MinValue, StreamId.Min));
+    private static MapPlace First(ref RecordEdit record, int group) =>
+        StreamGroups.ByTime.Seek(ref record, new DueKey(group, long.MinValue, StreamId.Min));
 
     private static bool IsDue(in DueKey key, long minIdleMs, long nowMs) => key.When < 0 || minIdleMs == 0 || nowMs - key.When >= minIdleMs;
 }

@@ -6,7 +6,8 @@ namespace Garnet.Types.Streams;
 [StructLayout(LayoutKind.Sequential, Pack = 1)]
 public readonly record struct DueKey(int Group, long When, StreamId Id) : IComparable<DueKey>
 {
-    public int CompareTo(DueKey other) => Group != other.Group ? Group.CompareTo(other.Group) : When != other.When ? When.CompareTo(other.When) : Id.CompareTo(other.Id);
+    public int CompareTo(DueKey other) =>
+        Group != other.Group ? Group.CompareTo(other.Group) : When != other.When ? When.CompareTo(other.When) : Id.CompareTo(other.Id);
 
     public static bool operator <(DueKey left, DueKey right) => left.CompareTo(right) < 0;
 

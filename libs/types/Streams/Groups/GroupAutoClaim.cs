@@ -76,7 +76,8 @@ public unsafe struct GroupAutoClaim : IEdit
         MapPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, From));
         PendingKey key;
         bool hasMore;
-        while ((hasMore = StreamGroups.ByGroup.TryRead(ref edit, ref place, out key, out _) && key.Owner == owner) && left > 0 && _looks < looks)
+        while ((hasMore = StreamGroups.ByGroup.TryRead(ref edit, ref place, out key, out _) && key.Owner == owner)
+            && left > 0 && _looks < looks)
         {
             ClaimResult result = Claims.Try(ref edit, Start.Target, key.Id, Terms);
             if (result == ClaimResult.NoMemory)

@@ -62,7 +62,8 @@ public unsafe struct GroupClaim : IEdit
         Terms = MemoryMarshal.Read<ClaimTerms>(from);
         int bytes = BinaryPrimitives.ReadInt32LittleEndian(from[ClaimTerms.Bytes..]);
         from = from[(ClaimTerms.Bytes + sizeof(int))..];
-        return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Names) && Names.Count == 2 && StreamIds.TryDecode(from[bytes..], out Ids);
+        return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Names) && Names.Count == 2
+            && StreamIds.TryDecode(from[bytes..], out Ids);
     }
 
     private readonly bool Raise(ref RecordEdit edit, int group)

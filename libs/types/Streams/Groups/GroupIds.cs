@@ -24,6 +24,7 @@ public struct GroupIds
             return false;
         int bytes = BinaryPrimitives.ReadInt32LittleEndian(from);
         from = from[sizeof(int)..];
-        return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Name) && Name.Count == 1 && StreamIds.TryDecode(from[bytes..], out Ids);
+        return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Name) && Name.Count == 1
+            && StreamIds.TryDecode(from[bytes..], out Ids);
     }
 }

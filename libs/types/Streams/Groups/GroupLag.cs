@@ -24,7 +24,8 @@ public static unsafe class GroupLag
     }
 
     /// <summary>True if entries from an id on may be missing.</summary>
-    public static bool HasGaps(StreamHeader* root, StreamId from) => root->Length > 0 && !root->MaxDeleted.IsZero && from <= root->MaxDeleted;
+    public static bool HasGaps(StreamHeader* root, StreamId from) =>
+        root->Length > 0 && !root->MaxDeleted.IsZero && from <= root->MaxDeleted;
 
     /// <summary>Moves a group on to an entry that it is given.</summary>
     public static void Advance(StreamHeader* root, GroupState* group, StreamId to)

@@ -181,7 +181,8 @@ public unsafe struct GroupRead : IEdit
         if (isThere)
         {
             PendingState pending = *StreamGroups.Pending(ref edit, group, id);
-            Check.That(StreamGroups.TryPut(ref edit, group, id, pending with { When = NowMs, Deliveries = pending.DeliveriesAndOne }), "store.E4 a time can be changed while there is address space");
+            Check.That(StreamGroups.TryPut(ref edit, group, id, pending with { When = NowMs, Deliveries = pending.DeliveriesAndOne }),
+                "store.E4 a time can be changed while there is address space");
         }
 
         if (To == null)

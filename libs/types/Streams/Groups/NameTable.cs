@@ -57,7 +57,8 @@ public readonly unsafe struct NameTable(byte* at)
 
         for (int i = 0; i < table.Count; i++)
         {
-            if (!table.Has(table.SlotAt(i)) || (i > 0 && table.Name(table.SlotAt(i - 1)).SequenceCompareTo(table.Name(table.SlotAt(i))) >= 0))
+            if (!table.Has(table.SlotAt(i))
+                || (i > 0 && table.Name(table.SlotAt(i - 1)).SequenceCompareTo(table.Name(table.SlotAt(i))) >= 0))
                 return false;
         }
 

@@ -72,5 +72,6 @@ public unsafe struct PutPending : IEdit
 
     private static bool TryPut(ref RecordEdit edit, int group, int consumer, in PendingPiece piece) => consumer == PendingState.Nobody
         ? StreamGroups.TryRelease(ref edit, group, piece.Id, piece.Deliveries)
-        : StreamGroups.TryPut(ref edit, group, piece.Id, new PendingState { When = piece.DeliveredMs, Deliveries = piece.Deliveries, Consumer = consumer });
+        : StreamGroups.TryPut(ref edit, group, piece.Id,
+            new PendingState { When = piece.DeliveredMs, Deliveries = piece.Deliveries, Consumer = consumer });
 }

@@ -21,9 +21,11 @@ public static unsafe class StreamGroups
     public static readonly OrderedMap<PendingKey> ByConsumer = new(RootLimit.SecondSet | 11, RootLimit.SecondSet | 2, Step, 0);
 
     /// <summary>By group and time. Beyond the limit of memory, so that a time can always be changed.</summary>
-    public static readonly OrderedMap<DueKey> ByTime = new(RootLimit.SecondSet | 27, RootLimit.SecondSet | 39, TimePageStep, 0, force: true);
+    public static readonly OrderedMap<DueKey> ByTime =
+        new(RootLimit.SecondSet | 27, RootLimit.SecondSet | 39, TimePageStep, 0, force: true);
 
-    public static NameTable Groups(ref RecordEdit edit) => StreamForm.Header(ref edit)->Groups == 0 ? default : NameTable.Of(ref edit, Table);
+    public static NameTable Groups(ref RecordEdit edit) =>
+        StreamForm.Header(ref edit)->Groups == 0 ? default : NameTable.Of(ref edit, Table);
 
     public static NameTable Consumers(ref RecordEdit edit, int group) => NameTable.Of(ref edit, ConsumersOf(group));
 
@@ -50,7 +52,8 @@ public static unsafe class StreamGroups
 
     public static GroupState State(ref RecordEdit edit, int group) => *(GroupState*)Groups(ref edit).State(group);
 
-    public static ConsumerState State(ref RecordEdit edit, int group, int consumer) => *(ConsumerState*)Consumers(ref edit, group).State(consumer);
+    public static ConsumerState State(ref RecordEdit edit, int group, int consumer) =>
+        *(ConsumerState*)Consumers(ref edit, group).State(consumer);
 
     /// <summary>The group's state to be changed.</summary>
     public static GroupState* Open(ref RecordEdit edit, int group) => (GroupState*)NameTable.Open(ref edit, Table).State(group);
@@ -79,7 +82,8 @@ public static unsafe class StreamGroups
     public static void Destroy(ref RecordEdit edit, int group)
     {
         ByGroup.RemoveRange(ref edit, new PendingKey(Owner(group, -1), StreamId.Min), new PendingKey(Owner(group, -1), StreamId.Max));
-        ByConsumer.RemoveRange(ref edit, new PendingKey(Owner(group, PendingState.Nobody), StreamId.Min), new PendingKey(Owner(group + 1, PendingState.Nobody) - 1, StreamId.Max));
+        ByConsumer.RemoveRange(ref edit, new PendingKey(Owner(group, PendingState.Nobody), StreamId.Min),
+            new PendingKey(Owner(group + 1, PendingState.Nobody) - 1, StreamId.Max));
         ByTime.RemoveRange(ref edit, new DueKey(group, long.MinValue, StreamId.Min), new DueKey(group, long.MaxValue, StreamId.Max));
         edit.RemoveChunk(ConsumersOf(group));
         NameTable.Open(ref edit, Table).Remove(group);
@@ -150,7 +154,8 @@ public static unsafe class StreamGroups
     public static bool TryRelease(ref RecordEdit edit, int group, StreamId id, long deliveries)
     {
         bool isFirst = !ByTime.TryLastBefore(ref edit, new DueKey(group, 0, StreamId.Min), out DueKey last) || last.Group != group;
-        return TryPut(ref edit, group, id, new PendingState { When = isFirst ? long.MinValue : last.When + 1, Deliveries = deliveries, Consumer = PendingState.Nobody });
+        return TryPut(ref edit, group, id,
+            new PendingState { When = isFirst ? long.MinValue : last.When + 1, Deliveries = deliveries, Consumer = PendingState.Nobody });
     }
 
     /// <summary>How many entries of a group were released.</summary>

@@ -12,5 +12,6 @@ public readonly record struct ProducerLimits(int Seconds, int Names)
 
     public bool AreValid => Seconds is >= 1 and <= SecondsMax && Names is >= 1 and <= NamesMax;
 
-    public static ProducerLimits Of(EncodingSettings settings) => new((int)settings.StreamProducerSeconds, (int)settings.StreamProducerNamesMax);
+    public static ProducerLimits Of(EncodingSettings settings) =>
+        new((int)settings.StreamProducerSeconds, (int)settings.StreamProducerNamesMax);
 }

@@ -19,10 +19,12 @@ public static unsafe class StreamProducers
     private const uint State = RootLimit.SecondSet | 15, NumbersMax = RootLimit.SecondSet | 23, PageStep = 12;
 
     /// <summary>By producer and name: <see cref="ProducedEntry"/>.</summary>
-    public static readonly OrderedMap<PendingKey> ByName = new(RootLimit.SecondSet | 19, RootLimit.SecondSet | 31, PageStep, ProducedEntry.Bytes);
+    public static readonly OrderedMap<PendingKey> ByName =
+        new(RootLimit.SecondSet | 19, RootLimit.SecondSet | 31, PageStep, ProducedEntry.Bytes);
 
     /// <summary>By producer and entry: the name; under the zero id how many there are.</summary>
-    public static readonly OrderedMap<PendingKey> ByAge = new(RootLimit.SecondSet | 23, RootLimit.SecondSet | 35, PageStep, StreamIds.IdBytes);
+    public static readonly OrderedMap<PendingKey> ByAge =
+        new(RootLimit.SecondSet | 23, RootLimit.SecondSet | 35, PageStep, StreamIds.IdBytes);
 
     /// <summary>What is known of all of them; false if nobody has asked for it.</summary>
     public static bool TryState(ref RecordEdit edit, out ProducersState state)
@@ -173,5 +175,6 @@ public static unsafe class StreamProducers
         open->Producers -= left == 0 ? 1 : 0;
     }
 
-    private static bool IsDue(in ProducersState state, in ProducedEntry entry, long nowMs) => nowMs - entry.AddedMs > state.Limits.Seconds * 1000L;
+    private static bool IsDue(in ProducersState state, in ProducedEntry entry, long nowMs) =>
+        nowMs - entry.AddedMs > state.Limits.Seconds * 1000L;
 }

@@ -9,5 +9,6 @@ internal sealed record Function(string Name, string? Description, ScriptFlags Fl
     internal bool IsOrdered { get; init; }
 
     /// <summary>Letters, digits and underscores, at least one: names of functions and libraries.</summary>
-    internal static bool IsName(string name) => name.Length > 0 && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter == '_');
+    internal static bool IsName(string name) =>
+        name.Length > 0 && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter == '_');
 }

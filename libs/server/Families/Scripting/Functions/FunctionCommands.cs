@@ -201,7 +201,8 @@ internal readonly struct FunctionDumpAll : ICommand
 {
     public static CommandSpec Spec => FunctionCommands.Spec("FUNCTION|DUMP", 2, CommandFlags.None, "", "Returns all libraries as bytes for FUNCTION RESTORE.") with { Complexity = "O(N)" };
 
-    public static Reply Run(ref Call call) => call.Bulk(FunctionDump.Write(ScriptHost.Of(call.Worker).Functions.Current().Libraries.Select(static library => library.Source)));
+    public static Reply Run(ref Call call) =>
+        call.Bulk(FunctionDump.Write(ScriptHost.Of(call.Worker).Functions.Current().Libraries.Select(static library => library.Source)));
 }
 
 internal readonly struct FunctionRestore : ICommand
@@ -226,7 +227,9 @@ internal readonly struct FunctionRestore : ICommand
                 loaded.Add(library);
         }
 
-        Reply reply = error.Length > 0 ? call.FailText(error) : functions.Change(ref call, set => FunctionCommands.With(flushes ? FunctionSet.Empty : set, loaded, replaces));
+        Reply reply = error.Length > 0
+            ? call.FailText(error)
+            : functions.Change(ref call, set => FunctionCommands.With(flushes ? FunctionSet.Empty : set, loaded, replaces));
         functions.Forget(loaded);
         return reply == Reply.Sent ? call.Ok() : reply;
     }

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Lua;
 using Garnet.Lua.Dialect;
 using Garnet.Server.Clients;
@@ -26,7 +27,8 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
     {
         if (_record.Mark(worker.Store, worker.Session) is var mark && mark == _set.Mark)
             return _set;
-        List<byte[]> sources = _record.Read(worker.Store, worker.Session, [.. _set.Libraries.Select(static library => library.Source)], out mark);
+        List<byte[]> sources =
+            _record.Read(worker.Store, worker.Session, [.. _set.Libraries.Select(static library => library.Source)], out mark);
         var libraries = new List<FunctionLibrary>();
         foreach (byte[] source in sources)
         {
@@ -72,7 +74,9 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         bool late = ScriptHost.Of(worker).EndLoad();
         _loading = null;
         if (!loaded)
-            error = late ? "ERR Error registering functions: ERR FUNCTION LOAD timeout" : "ERR Error registering functions: " + Cause(lua.Stack);
+            error = late
+                ? "ERR Error registering functions: ERR FUNCTION LOAD timeout"
+                : "ERR Error registering functions: " + Cause(lua.Stack);
         else if (library.Functions.Count == 0)
             error = "ERR No functions registered";
         lua.Clear();
@@ -96,7 +100,7 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         if (sources is null)
             return call.FailText(error);
         if (outcome == Outcome.OutOfMemory)
-            return call.FailBytes("OOM command not allowed when used memory > 'maxmemory': all libraries are one value, which is in memory twice while it changes"u8);
+            return call.Fail(Fault.NoRoomForLibraries);
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 
@@ -121,7 +125,9 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         string? name = null, description = null, error;
         ScriptFlags flags = ScriptFlags.None;
         int callback = 0;
-        error = count == 1 ? ReadNamed(stack, ref name, ref description, ref flags, ref callback) : ReadPlain(stack, ref name, ref callback);
+        error = count == 1
+            ? ReadNamed(stack, ref name, ref description, ref flags, ref callback)
+            : ReadPlain(stack, ref name, ref callback);
         if (error is null && !Function.IsName(name!))
             error = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
         else if (error is null && library.Functions.Exists(other => other.Name == name))
@@ -170,7 +176,9 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
                 "" => "named argument key given to redis.register_function is not a string",
                 "function_name" => TakeText(stack, key, ref name),
                 "description" => TakeText(stack, key, ref description),
-                "callback" => stack.TypeAt(-1) == LuaType.Function ? null : "callback argument given to redis.register_function must be a function",
+                "callback" => stack.TypeAt(-1) == LuaType.Function
+                    ? null
+                    : "callback argument given to redis.register_function must be a function",
                 "flags" => TakeFlags(stack, ref flags),
                 _ => "unknown argument given to redis.register_function",
             };

@@ -28,7 +28,8 @@ internal sealed class FunctionLibrary(string name, byte[] source)
             error = Script.TooLong;
         if (error.Length > 0)
             return null;
-        string[] words = Encoding.Latin1.GetString(source.AsSpan(2, end - 2)).Split([' ', '\t', '\r'], StringSplitOptions.RemoveEmptyEntries);
+        string[] words =
+            Encoding.Latin1.GetString(source.AsSpan(2, end - 2)).Split([' ', '\t', '\r'], StringSplitOptions.RemoveEmptyEntries);
         string? name = NameIn(words, out error);
         return name is null ? null : new FunctionLibrary(name, source);
     }

@@ -266,7 +266,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     }
 
     /// <summary>True if the word's record was wanted and could not be read.</summary>
-    public bool IsUnreadable(ulong word) => _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
+    public bool IsUnreadable(ulong word) =>
+        _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
 
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()

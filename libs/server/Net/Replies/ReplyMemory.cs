@@ -6,7 +6,6 @@ using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Scripting;
 
 namespace Garnet.Server.Net;
 
@@ -30,7 +29,7 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
 
     /// <summary>Bytes of a reply at most, by who gets it.</summary>
     internal long ReplyBytesMax(Connection client) =>
-        worker.IsForScript ? Math.Min(ScriptHost.Of(worker).MemoryBytesMax, ByteQueue.BytesMax) : slowReaders.ReplyBytesMax(client);
+        worker.IsForScript ? Math.Min(worker.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : slowReaders.ReplyBytesMax(client);
 
     /// <inheritdoc/>
     public bool TryMakeRoom(RespWriter writer, int bytes)
@@ -40,7 +39,7 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
             writer.StartAt(writer.Position);
         long most = client is null ? long.MaxValue : worker.IsForScript ? ByteQueue.BytesMax : slowReaders.ReplyBytesMax(client);
         bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most
-            || (worker.IsForScript && !ScriptHost.Of(worker).HasRoom(writer.ReplyBytes + bytes));
+            || (worker.IsForScript && !worker.Scripts.HasRoom(writer.ReplyBytes + bytes));
         if (isTooLong && !_isRefusing)
         {
             writer.GiveUpReply(); // net.R9

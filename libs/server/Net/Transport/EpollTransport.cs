@@ -27,7 +27,8 @@ internal sealed unsafe class EpollTransport : ITransport
         _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
         _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
         if (_epoll < 0 || _wakeup < 0)
-            throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}", "raise the limit of open files (ulimit -n)");
+            throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}",
+                "raise the limit of open files (ulimit -n)");
         _events = _memory.Items;
         Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, unchecked((uint)WakeSlot));
     }
@@ -88,7 +89,10 @@ internal sealed unsafe class EpollTransport : ITransport
     {
         Control(Libc.EPOLL_CTL_DEL, connection.Descriptor, 0, 0);
         // The framework takes a descriptor it did not make for a blocking one; told so explicitly, it looks.
-        return new System.Net.Sockets.Socket(new System.Net.Sockets.SafeSocketHandle(connection.Descriptor, ownsHandle: true)) { Blocking = false };
+        return new System.Net.Sockets.Socket(new System.Net.Sockets.SafeSocketHandle(connection.Descriptor, ownsHandle: true))
+        {
+            Blocking = false,
+        };
     }
 
     public Garnet.Media.ReaderWake ReaderWake => new(_wakeup, null);

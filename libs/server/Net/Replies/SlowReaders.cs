@@ -11,7 +11,8 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
     internal bool AnyOverSoftLimit;
 
     /// <summary>Bytes that the client's replies of a round can have, so that they can wait for the socket.</summary>
-    internal long ReplyBytesMax(Connection client) => HardLimit(client) is > 0 and var hard ? Math.Min(hard, ByteQueue.BytesMax) : ByteQueue.BytesMax;
+    internal long ReplyBytesMax(Connection client) =>
+        HardLimit(client) is > 0 and var hard ? Math.Min(hard, ByteQueue.BytesMax) : ByteQueue.BytesMax;
 
     /// <summary>True if its class has a limit by setting.</summary>
     internal bool HasHardLimit(Connection client) => HardLimit(client) > 0;
@@ -61,5 +62,7 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
     }
 
     private long HardLimit(Connection client) =>
-        (client.Modes & ClientModes.Unauthenticated) != 0 ? ClientLimits.UnauthenticatedOutputBytesMax : worker.Server.ClientLimits.OutputLimit(client).Hard;
+        (client.Modes & ClientModes.Unauthenticated) != 0
+            ? ClientLimits.UnauthenticatedOutputBytesMax
+            : worker.Server.ClientLimits.OutputLimit(client).Hard;
 }

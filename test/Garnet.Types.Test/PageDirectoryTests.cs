@@ -3,7 +3,7 @@ using Garnet.Types.Collections;
 using Garnet.Types.Lists;
 using Tsavorite;
 
-namespace Garnet.Server.Test;
+namespace Garnet.Types.Test;
 
 /// <summary>Lists of thousands of pages against a model: branches of the directory come, are divided, become empty and are taken again.</summary>
 [FixtureLifeCycle(LifeCycle.InstancePerTestCase)]

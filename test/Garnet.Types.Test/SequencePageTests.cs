@@ -1,7 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Types.Collections;
 
-namespace Garnet.Server.Test;
+namespace Garnet.Types.Test;
 
 /// <summary>A page of elements against a list: whichever side moves, what is read either way is the same.</summary>
 public sealed unsafe class SequencePageTests : IDisposable

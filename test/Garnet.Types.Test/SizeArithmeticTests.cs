@@ -7,7 +7,7 @@ using Garnet.Types.Sets;
 using Garnet.Types.SortedSets;
 using Tsavorite;
 
-namespace Garnet.Server.Test;
+namespace Garnet.Types.Test;
 
 /// <summary>What an operation says it will take of the log, for lengths around the limits of 15, 16, 24, 31 and 32 bits; nothing is ever that long here.</summary>
 internal sealed unsafe class SizeArithmeticTests

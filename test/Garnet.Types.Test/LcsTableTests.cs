@@ -1,7 +1,6 @@
 using Garnet.Types.Strings;
-using NUnit.Framework;
 
-namespace Garnet.Server.Test;
+namespace Garnet.Types.Test;
 
 [TestFixture]
 internal sealed class LcsTableTests

@@ -151,7 +151,8 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
     {
         if (client.Held)
         {
-            client.WriteBlocked = false; // what the log holds back stands behind what the socket did not take: all of it goes on when it is kept (net.R6)
+            // what the log holds back stands behind what the socket did not take: all of it goes on when it is kept (net.R6)
+            client.WriteBlocked = false;
             replies.Watch(client);
             return;
         }

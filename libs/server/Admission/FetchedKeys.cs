@@ -3,7 +3,7 @@ using Garnet.Server.Commands;
 using Garnet.Server.Tiering;
 using Tsavorite;
 
-namespace Garnet.Server.Families.Tiering;
+namespace Garnet.Server.Admission;
 
 /// <summary>
 /// Fetches the keys of a command that lie on the tier before it runs, all of them side by side: of a transaction before it locks, of a script

@@ -82,7 +82,8 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     {
         byte[] path = Encoding.UTF8.GetBytes(settings.UnixSocket);
         if (path.Length > 107)
-            throw new GarnetException(ExitKind.Configuration, $"unixsocket {settings.UnixSocket}", "the path is longer than 107 bytes", "Choose a shorter path");
+            throw new GarnetException(ExitKind.Configuration, $"unixsocket {settings.UnixSocket}", "the path is longer than 107 bytes",
+                "Choose a shorter path");
         byte* name = stackalloc byte[AddressBytes];
         new Span<byte>(name, AddressBytes).Clear();
         *(ushort*)name = Libc.AF_UNIX;
@@ -195,7 +196,8 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         byte* local = stackalloc byte[AddressBytes];
         uint length = AddressBytes;
         bool known = Libc.getsockname(descriptor, local, &length) == 0;
-        return new PeerAddress(new ReadOnlySpan<byte>(remote, PeerAddress.RawBytes), known ? new ReadOnlySpan<byte>(local, PeerAddress.RawBytes) : default);
+        return new PeerAddress(new ReadOnlySpan<byte>(remote, PeerAddress.RawBytes),
+            known ? new ReadOnlySpan<byte>(local, PeerAddress.RawBytes) : default);
     }
 
     private void Tune(int descriptor)
@@ -224,7 +226,8 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         _ => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", $"the system refuses it: {new System.ComponentModel.Win32Exception(errno).Message}", "Check the bind, port and unixsocket settings"),
     };
 
-    private static void SetOption(int descriptor, int level, int option, int value) => _ = Libc.setsockopt(descriptor, level, option, &value, sizeof(int));
+    private static void SetOption(int descriptor, int level, int option, int value) =>
+        _ = Libc.setsockopt(descriptor, level, option, &value, sizeof(int));
 
     private static void Unlink(string path)
     {
