@@ -128,16 +128,8 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>A word came or went: the key counts.</summary>
     public void Count(Partition* partition, uint ns, ulong word, int by)
     {
-        NamespaceCount* count = CountOf(partition, ns);
+        CountOf(partition, ns)->Add(word, by);
         partition->CountChanges++;
-        if ((word & IndexWord.InternalBit) != 0)
-        {
-            count->Chunks += by;
-            return;
-        }
-        count->Keys += by;
-        if ((word & IndexWord.TtlBit) != 0)
-            count->Expiring += by;
     }
 
     /// <summary>

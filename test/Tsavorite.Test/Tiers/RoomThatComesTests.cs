@@ -26,25 +26,6 @@ public sealed class RoomThatComesTests
     }
 
     [Test]
-    public void Nothing_is_given_up_for_room_that_waits_for_readers_only()
-    {
-        using SimulatedMedium medium = new(2 << 20);
-        using Bench bench = new(Settings(medium) with { Policy = EvictionPolicy.AllKeysLru, TierId = 0 });
-        int written = 0;
-        for (; written < 20_000 && bench.Session.Room.Ensure(1000); written++)
-        {
-            bench.Set("k" + (written % 1200), TieredBench.Value(written, 1000));
-            bench.Store.StepMovers(bench.NowMs);
-            bench.Store.Tiers!.Step(bench.NowMs);
-        }
-        Assert.That((bench.Session.Room.IsComing, bench.Tier().Evicted, bench.Store.Figures().EvictedKeys), Is.EqualTo((true, 0, 0)));
-        bench.ExpectNothingUnderWay();
-        bench.Store.Tiers!.Step(bench.NowMs);
-        bench.Store.StepMovers(bench.NowMs);
-        Assert.That(bench.Session.Room.Ensure(1000));
-    }
-
-    [Test]
     public void Where_nothing_is_evicted_a_write_waits_for_the_room_that_snapshots_give_back([Values] bool isNamed)
     {
         const int Keys = 1400, Bytes = 1000;

@@ -352,7 +352,9 @@ internal sealed class TierTests
         int refused = 0;
         for (int i = 0; i < 20_000; i++)
         {
-            for (int round = 0; round < 30 && !bench.Session.Room.Ensure(300); round++) bench.Store.StepMovers(bench.NowMs += 10);
+            for (int round = 0; round < 20 && !bench.Session.Room.Ensure(300) && bench.Store.StepMovers(bench.NowMs); round++)
+            {
+            }
             if (!bench.Session.Room.Ensure(300) || bench.Set("k" + i, Value(i, 270)) != Outcome.Done) refused++;
         }
         Assert.That(refused, evicts ? Is.Zero : Is.GreaterThan(5_000));

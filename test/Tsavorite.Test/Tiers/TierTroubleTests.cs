@@ -116,7 +116,7 @@ internal sealed class TierTroubleTests
             for (; !bench.Session.Room.Ensure(0) && steps < StepsMax; steps++)
             {
                 Assert.That(bench.Session.Room.IsComing, Is.True, "else something is evicted");
-                bench.Store.StepMovers(bench.NowMs += 10);
+                bench.Store.StepMovers(++bench.NowMs);
             }
             most = Math.Max(most, steps);
             Assert.That(bench.Set("k" + random.Next(Keys), new string('v', random.Next(50, 900))), Is.EqualTo(Outcome.Done), $"write {i}");

@@ -19,8 +19,6 @@ internal sealed unsafe class TierMovers : IDisposable
     private const long StageBytesMax = 1 << 20;
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
     private const int PatienceMs = 1000;
-    /// <summary>What was read is given up by then.</summary>
-    private const long ReadersMs = KeptReads.KeptMs * 3 / 2;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly MoverScheduler _movers;
@@ -38,7 +36,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private volatile bool _stopping;
     private int _turn, _idleRounds;
     private long _pausedUntilMs, _roomFromMs, _progressMs;
-    private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow, _waitsForReaders;
+    private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
     {
@@ -136,7 +134,6 @@ internal sealed unsafe class TierMovers : IDisposable
         if (_tier.Segments is { Memory: { } memory, Disk: not null })
             worked |= MakeRoomAbove(memory, mayWrite, nowMs);
         RoomComes &= mayWrite;
-        _waitsForReaders &= mayWrite;
         if (mayWrite)
             worked |= MakeTierRoom(nowMs);
         _tier.Names?.TellInTheWay(_waitsAbove || _waitsBelow);
@@ -202,7 +199,7 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool MakeTierRoom(long nowMs)
     {
-        _waitsBelow = _waitsForReaders = false;
+        _waitsBelow = false;
         if (HasTierRoom)
         {
             RoomComes = nowMs >= _pausedUntilMs && nowMs - _progressMs <= PatienceMs;
@@ -211,12 +208,10 @@ internal sealed unsafe class TierMovers : IDisposable
         ColdSegments bottom = _tier.Segments.Bottom;
         bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
         _waitsBelow = !won && LacksRoom;
-        // What is overwritten was read before, and what was read is kept for a moment: nothing need be given up for the room that comes then.
-        _waitsForReaders = !won && isFull && bottom.Free + bottom.Lingering > _tier.ReserveOf(bottom) && nowMs - _progressMs <= ReadersMs;
-        RoomComes = won || _waitsForReaders || (_waitsBelow && _tier.HasMuchComing(bottom));
+        RoomComes = won || (_waitsBelow && _tier.HasMuchComing(bottom));
         if (won)
             return true;
-        bool evicted = isFull && !_waitsForReaders && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
+        bool evicted = isFull && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
             && _coldCleaner.Evict(_movers.Policy, nowMs);
         return evicted;
     }
@@ -283,7 +278,7 @@ internal sealed unsafe class TierMovers : IDisposable
         if (progresses && !failed)
             _progressMs = nowMs;
         _idleRounds = progresses && !failed ? 0 : goesOn ? _idleRounds : _idleRounds + 1;
-        IsFull = failed || (_idleRounds > Laps && !_waitsForReaders);
+        IsFull = failed || _idleRounds > Laps;
         return !IsFull;
     }
 
@@ -295,7 +290,7 @@ internal sealed unsafe class TierMovers : IDisposable
             _toldFailing = failed;
             _tier.Observer?.OnWriting(failed ? _tier.LastFailure : null);
         }
-        TellRoom(isTierFull && !failed && _idleRounds > Laps && !_waitsForReaders, nowMs);
+        TellRoom(isTierFull && !failed && _idleRounds > Laps, nowMs);
     }
 
     // A tier that is full again a moment later was full all the time.
@@ -321,7 +316,7 @@ internal sealed unsafe class TierMovers : IDisposable
         {
             bool worked = Step(_movers.NowMs);
             if (!worked)
-                _wake.WaitOne(IsFull || _waitsForReaders ? FullPauseMs : PauseMs);
+                _wake.WaitOne(IsFull ? FullPauseMs : PauseMs);
         }
     }
 }
