@@ -116,7 +116,8 @@ public sealed class TrackingTests
         reader.Pushes.Clear();
         other.Call("CONFIG", "SET", "tracking-table-max-keys", "4");
         for (int i = 0; i < 6; i++) Assert.That(reader.Read(), Does.StartWith("[invalidate [new"));
-        Assert.That((server.Server.Context.Observers.Tracker.Keys, server.Server.Context.Observers.Tracker.Items), Is.EqualTo((4L, 4L)));
+        // The first of them may be what the last GET has driven out, told behind its reply: then there is one more to come.
+        Eventually.Holds(() => (server.Server.Context.Observers.Tracker.Keys, server.Server.Context.Observers.Tracker.Items) == (4L, 4L));
         other.Call("CONFIG", "SET", "tracking-table-max-keys", "0");
         reader.Call(["MGET", .. Enumerable.Range(0, 1000).Select(static i => "more" + i)]);
         Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.EqualTo(1004));
