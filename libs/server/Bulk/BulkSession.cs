@@ -26,6 +26,8 @@ internal sealed class BulkSession
     private readonly BulkShare _share = new();
     private readonly Dictionary<uint, ClientRegion> _regions = [];
     private readonly Dictionary<ulong, BulkUpload> _uploads = [];
+    // Memory of transfers that are over and was not at rest then: each keeps the endpoint's descriptors.
+    private readonly List<BulkRegion> _leftOpen = [];
     private readonly Lock _gate = new();
     private ulong _lastToken;
     private Task<bool>? _closed;
@@ -133,7 +135,18 @@ internal sealed class BulkSession
         }
         finally
         {
-            own?.Close(TimeSpan.Zero); // what is not at rest then ends with the endpoint
+            if (own is not null)
+                CloseOwn(own);
+        }
+    }
+
+    // What is not at rest yet is tried again with the next one, or has an end with the endpoint.
+    private void CloseOwn(BulkRegion own)
+    {
+        lock (_leftOpen)
+        {
+            _leftOpen.Add(own);
+            _leftOpen.RemoveAll(static region => region.Close(TimeSpan.Zero) == BulkStatus.Ok);
         }
     }
 
@@ -148,7 +161,7 @@ internal sealed class BulkSession
             if (_closed is not null)
                 return _closed;
             _why = why;
-            return _closed = _endpoint is null ? Task.FromResult(Drain()) : Task.Factory.StartNew(Drain, TaskCreationOptions.LongRunning);
+            return _closed = _endpoint is null ? Task.FromResult(Drain()) : OwnThread.Run(Drain);
         }
     }
 
@@ -181,14 +194,16 @@ internal sealed class BulkSession
         if (isApart)
             _home.Budget.SetApart(_share);
         // A thread for as long as it takes: there are not more of them than there are places.
-        _ = Task.Factory.StartNew(() => AwaitRest(isApart), TaskCreationOptions.LongRunning);
+        _ = OwnThread.Run(() => AwaitRest(isApart));
         return false;
     }
 
-    private void AwaitRest(bool isApart)
+    private bool AwaitRest(bool isApart)
     {
-        if (TryRest(Timeout.InfiniteTimeSpan))
+        bool isAtRest = TryRest(Timeout.InfiniteTimeSpan);
+        if (isAtRest)
             _home.CameToRest(this, isApart);
+        return isAtRest;
     }
 
     private bool TryRest(TimeSpan limit)
@@ -198,6 +213,13 @@ internal sealed class BulkSession
         if (_endpoint.Close(limit) != BulkStatus.Ok)
             return false;
         _peer?.Dispose(); // it keeps the endpoint's descriptors and mapped memory
+        lock (_leftOpen)
+        {
+            foreach (BulkRegion region in _leftOpen)
+                region.Dispose(); // so does each of these
+            _leftOpen.Clear();
+        }
+
         return true;
     }
 }

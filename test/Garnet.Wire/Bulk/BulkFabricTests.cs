@@ -5,6 +5,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Bulk;
+using Garnet.Server.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Bulk;
@@ -117,6 +118,34 @@ public sealed class BulkFabricTests(string provider)
     }
 
     [Test]
+    public async Task Sessions_that_have_ended_keep_no_descriptors()
+    {
+        const int Sessions = 30, Few = 20;
+        using ServerProcess server = Start();
+        using RespConnection other = new(server.Address, 60_000);
+        byte[] memory = GC.AllocateUninitializedArray<byte>(1 << 20, pinned: true);
+        int before = 0;
+        for (int i = 0; i <= Sessions; i++)
+        {
+            await using var exposed = Expose();
+            using BulkRegion region = exposed.Register(memory, BulkAccess.Read | BulkAccess.Write);
+            using (RespConnection client = new(server.Address, 60_000))
+            {
+                Assert.That(Hello(client, exposed.Address.ToArray()).ToString(), Does.Contain($"\"provider\" \"{provider}\""));
+                client.Call("BULK.REG", "1", $"0x{region.Name.Base:x}", Text(memory.Length), $"0x{region.Name.Key:x}");
+                for (int put = 0; put < 3; put++)
+                    Assert.That(client.Call("BULK.PUT", "k", "1", "0", Text(memory.Length)).ToString(), Does.StartWith(PutDone));
+            }
+
+            Eventually.Holds(() => Figure(other, "sessions") == "0");
+            if (i == 0)
+                before = Descriptors(server);
+        }
+
+        Assert.That(Descriptors(server), Is.LessThan(before + Few), $"each of {Sessions} sessions had ten or so");
+    }
+
+    [Test]
     public void A_server_is_asked_first()
     {
         using ServerProcess? server = ServerProcess.TryStartOurs("");
@@ -124,6 +153,8 @@ public sealed class BulkFabricTests(string provider)
         using RespConnection client = new(server!.Address, 60_000);
         Assert.That(Hello(client, Address(1)).ToString(), Does.Contain($"{provider}: bulk-providers does not name it"), "a port of its own opens nobody by default");
     }
+
+    private static int Descriptors(ServerProcess server) => Directory.GetFileSystemEntries($"/proc/{server.Pid}/fd").Length;
 
     private ServerProcess Start(string flags = "")
     {

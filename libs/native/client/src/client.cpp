@@ -44,7 +44,7 @@ constexpr uint64_t kSecond = 1'000'000'000, kLimit = 60 * kSecond;
 constexpr uint32_t kTimeoutMs = 60'000, kPort = 6379;
 
 struct Invalid {
-  const char* why;
+  std::string why;
 };
 
 // Errors of the library below, as those of a server that cannot be reached that way.
@@ -164,7 +164,7 @@ void greet(gc_client& client, const gc_config& config) {
     const std::string one = wanted.substr(at, end - at);
     at = end + 1;
     if (one != "inline") {
-      if (std::ranges::find(kReaching, one) == std::end(kReaching)) throw Invalid{"no such provider: local, verbs, net and inline there are"};
+      if (std::ranges::find(kReaching, one) == std::end(kReaching)) throw Invalid{"no such provider: \"" + one + "\"; there are local, verbs, net and inline, with commas between them"};
       if (!opened.add(one, client.connection->host())) continue;  // goes without; `refused` of a HELLO would say no more
     }
     reachable += (reachable.empty() ? "" : ",") + one;

@@ -27,7 +27,7 @@ internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] addr
     {
         client.Begun = this;
         worker.Park(client, this);
-        _ = Task.Factory.StartNew(() => Meet(worker, client), TaskCreationOptions.LongRunning);
+        _ = OwnThread.Run(() => Meet(worker, client));
         return Reply.Postponed;
     }
 
@@ -39,7 +39,7 @@ internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] addr
             Take()?.Close("its connection has gone");
     }
 
-    private void Meet(Worker worker, Connection client)
+    private bool Meet(Worker worker, Connection client)
     {
         _session = sessions.TryOpenReaching(carrier, address, host, out string why);
         Why = why;
@@ -47,5 +47,6 @@ internal sealed class Meeting(BulkSessions sessions, string carrier, byte[] addr
             worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
         else
             Take()?.Close("its connection has gone");
+        return true;
     }
 }

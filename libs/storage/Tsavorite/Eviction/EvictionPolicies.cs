@@ -45,7 +45,14 @@ public static class EvictionPolicies
     ];
 
     private static readonly EvictionRule[] ByPolicy =
-        [.. Enum.GetValues<EvictionPolicy>().Select(static policy => Table.Single(row => row.Policy == policy).Rule)];
+        [.. Enum.GetValues<EvictionPolicy>().Select(static policy => RowOf(policy))];
+
+    private static EvictionRule RowOf(EvictionPolicy policy)
+    {
+        EvictionRule? rule = Array.Find(Table, row => row.Policy == policy).Rule;
+        Garnet.Common.Faults.Check.That(rule is not null, $"{policy} has no row in the table of policies");
+        return rule!;
+    }
 
     /// <summary>True if only keys with an expiry are given up.</summary>
     public static bool IsVolatile(this EvictionPolicy policy) => policy.Rule().IsVolatile;
