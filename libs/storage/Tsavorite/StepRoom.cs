@@ -133,7 +133,7 @@ public sealed unsafe class StepRoom
 
     /// <summary>
     /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
-    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. That is evicted after it. Holds to the end of the step,
+    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. What it took beyond is evicted after the step. Holds to its end,
     /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
     /// </summary>
     public bool TryAssure()

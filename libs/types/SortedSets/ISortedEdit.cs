@@ -2,7 +2,7 @@ using Tsavorite;
 
 namespace Garnet.Types.SortedSets;
 
-/// <summary>An edit to which some members that are due, or all, would make a difference: it changes nothing and says so if there are such.</summary>
+/// <summary>An edit whose result depends on members that have expired and are not removed yet: if it meets any it changes nothing, and says so.</summary>
 public interface ISortedEdit
 {
     /// <summary>True if due members kept it from running.</summary>

@@ -8,7 +8,7 @@ namespace Garnet.Types.Soundness;
 /// file is believed because a checksum holds. One check for each form a value can have, each reading the bytes once and nothing outside
 /// them; what a check does not say, no code may assume.
 /// soundness.V3: a form that is added here is added to the check of its kind, and to the fuzzers of HostileValueTests.
-/// soundness.V4: who does not need a fact for its own safety does not ask for it: what this server has ever written must stay readable. A count of
+/// soundness.V4: only what code relies on for the safety of memory is asked for: else values that earlier versions wrote would be refused. A count of
 /// entries ever added, or a member that stands twice in a page that no search ends at twice, harms nobody.
 /// </summary>
 public sealed unsafe class ValueCheck : IValueCheck

@@ -61,7 +61,7 @@ internal sealed unsafe class ExtraReplies
     }
 
     /// <summary>
-    /// Makes the last block, where these bytes of a client's replies are, the client's own. False if they are not there or are not all of it:
+    /// Hands the last block, which has these bytes of a client's replies, over to the client instead of copying them. False if they are in another block or share this one:
     /// a block of more than <see cref="SharedBytesMax"/> has the replies of one client only, as others are sent first.
     /// </summary>
     internal bool TryGive(byte* from, int count, ref ReplyQueue to)

@@ -152,7 +152,7 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
             client.Out.Append(from, count);
     }
 
-    /// <summary>Where the client that has just been sent its replies goes on: where they began, unless it has been given that block.</summary>
+    /// <summary>Where the next replies are written after a send: at the same place again, unless that block is the client's own now.</summary>
     internal byte* GoOn(byte* start, long bytesBefore)
     {
         if (_extra.Bytes == bytesBefore)

@@ -22,7 +22,7 @@ public interface IWriteLog
     long StepBytesMax => long.MaxValue;
 
     /// <summary>
-    /// Says that entries of so many bytes will be written to the batch, before what they tell of is done; the lock of a partition that
+    /// Reserves room in the batch for entries of so many bytes, before the changes that they tell of are made; the lock of a partition that
     /// writes to that batch is held. False if the batch cannot take them: it is ended once the locks are given back. Less than zero takes back
     /// what was announced and not written. What must be taken, since half of a command has been done, is told by <paramref name="force"/>; there is room
     /// for some of it beyond what others get.

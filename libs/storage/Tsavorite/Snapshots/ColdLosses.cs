@@ -5,8 +5,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// What a snapshot names on a tier and cannot be read there, noted by <see cref="NamedSegments"/> while it loads the rest. For whoever makes of such a snapshot one
-/// that a server starts on. Of a key that is lost no more is known than what its reference says: its database, and the bits of the hash that an index goes by. By these
-/// entries of the log are told that are changes of it (<see cref="Skips"/>): they are passed over up to the first that says what there is whatever there was.
+/// that a server starts on. Of a key that is lost no more is known than what its reference says: its database, and the bits of the hash that an index goes by. These
+/// tell which entries of the log change a lost key (<see cref="Skips"/>): they are passed over up to the first that sets the whole value.
 /// Used by several threads at once.
 /// </summary>
 public sealed unsafe class ColdLosses

@@ -20,7 +20,7 @@ internal unsafe struct SegmentRow
     public int Records;
     public uint Namespace;
     public int Database;
-    /// <summary>Records of it that the snapshot refers to; of a segment that continues another, the number of the one that the run begins with.</summary>
+    /// <summary>Records of it that the snapshot refers to; for a segment that continues another, the number of the first segment of the run.</summary>
     public int Named;
     /// <summary>1 if a record in it may have parts that expire on their own, else 0.</summary>
     public int TimedParts;

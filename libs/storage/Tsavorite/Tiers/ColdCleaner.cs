@@ -5,8 +5,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// Rewrites sealed segments: those with few live records so that their room comes back (compaction), those with expired ones, and, where the policy
-/// allows it and nothing else helps, the fullest of dead wood to give their records up (eviction). A segment is read once, as a whole, and what lives
-/// in it never comes to memory's tier.
+/// allows it and nothing else helps, those with the most dead bytes, whose live records are given up too (eviction). A segment is read once, as a whole; live
+/// records are copied within the tier, never into memory.
 /// </summary>
 internal sealed unsafe partial class ColdCleaner : IDisposable
 {

@@ -68,8 +68,8 @@ internal sealed class ColdTier : IDisposable
     public bool HasRoom(ColdSegments part) => part.Free > RoomOf(part);
 
     /// <summary>
-    /// store.C6 True if more of the part will be free than is kept so, though nothing else moves. Where snapshots name segments twice as much: they come for that much,
-    /// and not for each segment.
+    /// store.C6 True if segments that are already on their way to be free lift the part above what is kept free, without moving anything more. Where snapshots
+    /// name segments twice as much is asked for: a snapshot is taken for that much, and not for each segment.
     /// </summary>
     public bool HasRoomComing(ColdSegments part)
     {

@@ -67,7 +67,7 @@ public sealed class TierNames
         _tier.BeginPassed();
     }
 
-    /// <summary>Whether a part of the tier lacks room that it has once there are new snapshots, and can win no other meanwhile.</summary>
+    /// <summary>Told by the movers: true if only segments that old snapshots still name could be freed, so that a new snapshot is the one way to get room.</summary>
     internal void TellInTheWay(bool isInTheWay) => _isInTheWay = isInTheWay;
 
     internal static bool WaitsFor(ColdLayers segments) => segments.Kept > segments.Total * WaitingShareMax;

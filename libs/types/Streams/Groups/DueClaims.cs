@@ -79,7 +79,7 @@ public unsafe struct DueClaims
         }
     }
 
-    /// <summary>Replies an entry in the way of a reader who claims: with the time since it was delivered before, and how often it was.</summary>
+    /// <summary>Writes one claimed entry as XREADGROUP with CLAIM replies it: with the time since it was delivered before, and how often it was.</summary>
     public static void Reply(in StreamEntry entry, in StreamPage page, long idleMs, long deliveries, RespWriter to)
     {
         to.Array(4);

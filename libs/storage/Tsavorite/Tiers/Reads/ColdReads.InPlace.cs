@@ -7,8 +7,8 @@ namespace Tsavorite;
 internal sealed unsafe partial class ColdReads
 {
     /// <summary>
-    /// Places what lies in persistent memory of what is missing since the mark, which a look that was true has come to; false if nothing does. Else the look is to be made again,
-    /// which comes to the rest of what is missing once more.
+    /// Makes those of the records missing since the mark that lie in persistent memory readable in place. True: look up again, which notes the others as missing once
+    /// more. False: none lies there. To be called only after a lookup that no writer has raced with.
     /// </summary>
     public bool TryPlaceMissing((int Missing, int Wanted) mark)
     {

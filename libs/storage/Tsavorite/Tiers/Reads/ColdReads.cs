@@ -146,7 +146,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>How much is missing, for <see cref="Forget"/>.</summary>
     public (int Missing, int Wanted) Mark => (_missing.Count, _wanted.Count);
 
-    /// <summary>The look since the mark, which came to what is missing, was not true or found what it wanted all the same.</summary>
+    /// <summary>Drops what was noted as missing since the mark: that lookup raced with a writer, or found what it wanted in the end.</summary>
     public void Forget((int Missing, int Wanted) mark)
     {
         for (int i = mark.Missing; i < _missing.Count; i++) ComesNot(_missing[i]);
