@@ -43,7 +43,7 @@ public sealed unsafe class SortedOrderTests : IDisposable
         var random = new Random(scores);
         var model = new Dictionary<string, double>();
         KeyRef key = Key($"set{scores}{near}");
-        for (int step = 0; step < _members * (LongRun.IsWanted ? 20 : 8); step++)
+        for (int step = 0; step < _members * (LongRun.IsWanted ? 20 : 4); step++)
         {
             int member = step < _members ? step : random.Next(_members);
             double old = model.GetValueOrDefault(_names[member]);

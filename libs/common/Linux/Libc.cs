@@ -144,6 +144,8 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int unlink(byte* path);
     [LibraryImport(Name)] public static partial int clock_gettime(int clock, long* secondsAndNanoseconds);
     [LibraryImport(Name)] public static partial int sched_setaffinity(int thread, nint maskBytes, void* mask);
+    [LibraryImport(Name)] public static partial int sched_getaffinity(int thread, nint maskBytes, void* mask);
+    [LibraryImport(Name)] public static partial int sched_getcpu();
     /// <summary>
     /// Bytes that nobody can guess. The kernel's are taken: the framework's come from OpenSSL, which takes a good part of a start to load.
     /// </summary>

@@ -7,7 +7,7 @@ namespace Garnet.Wire.Load;
 [Parallelizable] // its servers are its own
 internal sealed class CollectionMemoryTests
 {
-    private const int AtOnce = 500, GateEntries = 200_000, MeasuredEntries = 1_000_000, ValuesSeed = 5, RestMs = 20_000, LookMs = 600;
+    private const int AtOnce = 500, GateEntries = 100_000, MeasuredEntries = 1_000_000, ValuesSeed = 5, RestMs = 20_000, LookMs = 600;
     private const double GateRatio = 0.75; // memory is taken in larger steps than entries: with more of them it comes to 0.65 and less
 
     // By kind: the command that adds entry i, and entries in one of them.

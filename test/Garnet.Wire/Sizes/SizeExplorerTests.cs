@@ -47,7 +47,7 @@ internal sealed class SizeExplorerTests
         replica.Follow(primary);
         using (RespConnection client = primary.Connect()) client.Call("SET", "marker", "there");
         foreach (long size in Small) RunAll(primary, replica, size, "alone", "MULTI", "EVAL");
-        if (more.Length == 0 || IsLong) RunSome(primary, replica, Large, IsLong ? ["alone", "MULTI", "EVAL"] : ["alone"], IsLong ? 1 : LongRun.IsWanted ? 12 : 24);
+        if (more.Length == 0 || IsLong) RunSome(primary, replica, Large, IsLong ? ["alone", "MULTI", "EVAL"] : ["alone"], IsLong ? 1 : LongRun.IsWanted ? 12 : 48);
         if (IsLong)
         {
             foreach (long size in (long[])[Largest - 1, Largest, Largest + 1]) RunSome(primary, replica, size, ["alone"], 1);

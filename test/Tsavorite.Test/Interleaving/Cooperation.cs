@@ -11,6 +11,7 @@ internal sealed class Cooperation : IDisposable
     private const int StepsMax = 20_000;
     private readonly Strand[] _strands;
     private readonly SemaphoreSlim _ended = new(0);
+    private readonly OneCore _core = new(); // before the threads: they are where their starter is
     private Func<int, int, int> _choose = static (_, running) => running;
     private Exception? _failure;
     private int _living, _blocked;
@@ -54,6 +55,7 @@ internal sealed class Cooperation : IDisposable
         StoreTestHooks.OnYield = null;
         foreach (Strand strand in _strands) strand.Stop();
         _ended.Dispose();
+        _core.Dispose();
     }
 
     private void At(YieldPoint point)

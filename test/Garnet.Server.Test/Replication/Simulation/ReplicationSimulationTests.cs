@@ -12,7 +12,7 @@ namespace Garnet.Server.Test.Replication.Simulation;
 /// </summary>
 public sealed class ReplicationSimulationTests
 {
-    private const int Seeds = 500, SeedsOfLongRun = 2000, PlantedSeedsMax = 2000, CutsMax = 600;
+    private const int Seeds = 200, SeedsOfLongRun = 2000, PlantedSeedsMax = 2000, CutsMax = 600;
 
     [Test]
     public void T2_T6_T9_T10_T11_T12_whatever_breaks_readers_see_states_of_the_primary_and_all_end_alike()
