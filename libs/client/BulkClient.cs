@@ -128,6 +128,61 @@ public sealed class BulkClient : IAsyncDisposable
             return null;
         if (!Reaches && Field(reply, "value") is Memory<byte> value && !value.Equals(room[..value.Length]))
             value.CopyTo(room);
+        return FetchedOf(reply);
+    }
+
+    /// <summary>
+    /// Puts up to 64 values at once: all take effect together, or none does. Null: the condition does not hold for one of the keys, and
+    /// nothing has changed. Of the options those of one value (a version, a place, a checksum) are refused.
+    /// </summary>
+    public async Task<BulkStored[]?> PutManyAsync(
+        IReadOnlyList<BulkItem> items, BulkPutOptions? options = null, CancellationToken cancel = default)
+    {
+        List<ReadOnlyMemory<byte>> words = WordsOf("BULK.MPUT", items, static item => item.Buffer.Memory.Slice(item.Offset, item.Length));
+        AddOptions(words, options ?? new BulkPutOptions());
+        if (await CallAsync(words, default, cancel).ConfigureAwait(false) is not List<object?> reply)
+            return null;
+        return [.. reply.Select(static one => (List<object?>)one!)
+            .Select(static one => new BulkStored(Text(Field(one, "version")), (uint)Number(one, "crc")))];
+    }
+
+    /// <summary>Gets up to 64 values, all as they were at one moment; null where there is no such key, or it holds no string.</summary>
+    public async Task<BulkFetched?[]> GetManyAsync(IReadOnlyList<BulkItem> items, CancellationToken cancel = default)
+    {
+        List<ReadOnlyMemory<byte>> words = WordsOf("BULK.MGET", items, static item => Word(item.Length));
+        var reply = (List<object?>)(await CallAsync(words, default, cancel).ConfigureAwait(false))!;
+        var fetched = new BulkFetched?[items.Count];
+        for (int i = 0; i < fetched.Length; i++)
+        {
+            if (reply[i] is not List<object?> one)
+                continue;
+            fetched[i] = FetchedOf(one);
+            if (!Reaches && Field(one, "value") is Memory<byte> value)
+                value.CopyTo(items[i].Buffer.Memory.Slice(items[i].Offset, items[i].Length));
+        }
+
+        return fetched;
+    }
+
+    private List<ReadOnlyMemory<byte>> WordsOf(
+        string command, IReadOnlyList<BulkItem> items, Func<BulkItem, ReadOnlyMemory<byte>> inline)
+    {
+        List<ReadOnlyMemory<byte>> words = [Word(command), Word(items.Count)];
+        foreach (BulkItem item in items)
+        {
+            _ = item.Buffer.Memory.Slice(item.Offset, item.Length); // judged here, whoever carries them
+            words.Add(Encoding.UTF8.GetBytes(item.Key));
+            if (Reaches)
+                words.AddRange([Word(item.Buffer.Id), Word(item.Offset), Word(item.Length)]);
+            else
+                words.AddRange([Word("INLINE"), Word(0), inline(item)]);
+        }
+
+        return words;
+    }
+
+    private static BulkFetched FetchedOf(List<object?> reply)
+    {
         (long count, long total, long crc) = (Number(reply, "len"), Number(reply, "total"), Number(reply, "crc"));
         return new BulkFetched((int)count, total, Text(Field(reply, "version")), (uint)crc);
     }

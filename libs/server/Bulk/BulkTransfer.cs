@@ -23,6 +23,12 @@ internal sealed class BulkTransfer(BulkSession session, StagedBytes staged, int 
     /// <summary>How many it moves.</summary>
     internal int Length => length;
 
+    /// <summary>How many bytes each value has, where it moves several, one behind the other; empty where it moves one.</summary>
+    internal int[] Parts { get; init; } = [];
+
+    /// <summary>Version and CRC-32C of each of several values.</summary>
+    internal (ulong Version, uint Crc)[] OfParts { get; private set; } = [];
+
     /// <summary>True once no byte moves any more.</summary>
     internal bool IsOver => Volatile.Read(ref _state) == Over;
 
@@ -72,8 +78,23 @@ internal sealed class BulkTransfer(BulkSession session, StagedBytes staged, int 
     private void Look()
     {
         ReadOnlySpan<byte> bytes = staged.GetSpan().Slice(start, length);
-        (Version, Crc) = (ValueDigest.Of(bytes), Crc32C.Of(bytes));
+        if (Parts.Length == 0)
+        {
+            (Version, Crc) = Of(bytes);
+            return;
+        }
+
+        var found = new (ulong, uint)[Parts.Length];
+        for (int i = 0; i < found.Length; i++)
+        {
+            found[i] = Of(bytes[..Parts[i]]);
+            bytes = bytes[Parts[i]..];
+        }
+
+        OfParts = found;
     }
+
+    private static (ulong Version, uint Crc) Of(ReadOnlySpan<byte> bytes) => (ValueDigest.Of(bytes), Crc32C.Of(bytes));
 
     private void Finish(Action over)
     {

@@ -55,6 +55,30 @@ public sealed class BulkClientTests(string provider)
     }
 
     [Test]
+    public async Task Several_values_go_and_come_at_once()
+    {
+        await using BulkClient client = await Connect();
+        using BulkBuffer from = await client.AllocateAsync(Size), into = await client.RegisterAsync(new byte[Size]);
+        new Random(2).NextBytes(from.Memory.Span);
+        BulkItem[] items = [new("m1", from, 0, 70_000), new("m2", from, 9, 0), new("m3", from, Size - 5, 5)];
+        BulkStored[]? stored = await client.PutManyAsync(items, new BulkPutOptions { Expiry = TimeSpan.FromHours(1) });
+        Assert.That(await client.PutManyAsync([new("m4", from, 0, 1), items[0]], new BulkPutOptions { IfAbsent = true }), Is.Null);
+        BulkFetched?[] got = await client.GetManyAsync(
+            [new("m3", into, 7, 100), new("none", into, 0, 7), new("m1", into, 200, Size - 200), new("m4", into, 0, 1), new("m2", into, 0, 1)]);
+        Assert.That(got, Is.EqualTo(new BulkFetched?[]
+        {
+            new(5, 5, stored![2].Version, stored[2].Crc), null, new(70_000, 70_000, stored[0].Version, stored[0].Crc), null,
+            new(0, 0, stored[1].Version, stored[1].Crc),
+        }));
+        Assert.That(into.Memory.Span.Slice(7, 5).SequenceEqual(from.Memory.Span[(Size - 5)..]), Is.True);
+        Assert.That(into.Memory.Span.Slice(200, 70_000).SequenceEqual(from.Memory.Span[..70_000]), Is.True);
+        Assert.That(into.Memory.Span[..7].IndexOfAnyExcept((byte)0), Is.LessThan(0), "nothing beside it");
+        Assert.That(into.Memory.Span[70_200..].IndexOfAnyExcept((byte)0), Is.LessThan(0), "nothing behind it");
+        Assert.ThrowsAsync<BulkRefusedException>(() => client.PutManyAsync(items, new BulkPutOptions { At = 1 }));
+        Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.GetManyAsync([new("m1", into, Size, 1)]));
+    }
+
+    [Test]
     public async Task Conditions_and_refusals_are_told()
     {
         await using BulkClient client = await Connect();

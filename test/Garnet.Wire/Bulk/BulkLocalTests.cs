@@ -108,6 +108,55 @@ public sealed class BulkLocalTests
     }
 
     [Test]
+    public async Task Several_values_go_and_come_at_once()
+    {
+        using ServerProcess server = Start();
+        using RespConnection client = new(server.Address, 60_000);
+        await using var exposed = BulkEndpoint.Open("local", new BulkEndpointOptions { Exposes = true });
+        byte[] memory = GC.AllocateUninitializedArray<byte>(4 << 20, pinned: true);
+        Fill(memory, 5);
+        byte[] before = [.. memory];
+        using BulkRegion region = exposed.Register(memory, BulkAccess.Read | BulkAccess.Write);
+        Meet(client, exposed.Address, region.Name);
+        RespNode put = client.Call("BULK.MPUT", "4", "a", "1", "0", "70000", "b", "1", "100", "0", "c", "1", "70000", "5", "c", "1", "80000", "6");
+        Assert.That(put.Items!.Count, Is.EqualTo(4), put.ToString());
+        foreach ((string key, int item) in new[] { ("a", 0), ("b", 1), ("c", 3) })
+            Assert.That(put.Items[item].Items![1].Text, Is.EqualTo(client.Call("DIGEST", key).Text), key);
+        Assert.That(Encoding.Latin1.GetBytes(client.Call("GET", "a").Text).AsSpan().SequenceEqual(before.AsSpan(0, 70_000)), Is.True);
+        Assert.That(Encoding.Latin1.GetBytes(client.Call("GET", "c").Text), Is.EqualTo(before[80_000..80_006]), "the last one of a key stays");
+
+        client.Call("SADD", "set", "member");
+        RespNode got = client.Call(
+            "BULK.MGET", "6", "c", "1", "1000000", "100", "none", "1", "0", "9", "a", "1", "2000000", "100000", "set", "1", "0", "9",
+            "b", "1", "0", "9", "a", "1", "3000000", "9");
+        Assert.That(got.Items!.Count, Is.EqualTo(6), got.ToString());
+        Assert.That((got.Items[1].ToString(), got.Items[3].ToString()), Is.EqualTo(("$-1", "$-1")), "no key, and no string");
+        Assert.That(got.Items[0].ToString(), Does.StartWith("[ \"len\" :6 \"total\" :6 "));
+        Assert.That(got.Items[0].Items![5].Text, Is.EqualTo(client.Call("DIGEST", "c").Text));
+        Assert.That(got.Items[2].ToString(), Is.EqualTo($"[ \"len\" :70000 \"total\" :70000 {Behind(put.Items[0])} ]"));
+        Assert.That(got.Items[4].ToString(), Does.StartWith("[ \"len\" :0 \"total\" :0 "));
+        Assert.That(got.Items[5].ToString(), Does.StartWith($"[ \"len\" :9 \"total\" :70000 \"version\" \"{put.Items[0].Items![1].Text}\" "), "a part has the whole one's version");
+        Assert.That(memory.AsSpan(1_000_000, 6).SequenceEqual(before.AsSpan(80_000, 6)), Is.True);
+        Assert.That(memory.AsSpan(2_000_000, 70_000).SequenceEqual(before.AsSpan(0, 70_000)), Is.True);
+        Assert.That(memory.AsSpan(3_000_000, 9).SequenceEqual(before.AsSpan(0, 9)), Is.True);
+        Assert.That(memory.AsSpan(3_000_009).SequenceEqual(before.AsSpan(3_000_009)), Is.True, "nothing beside it");
+        Assert.That(memory.AsSpan(0, 1_000_000).SequenceEqual(before.AsSpan(0, 1_000_000)), Is.True, "nothing of what was not found");
+
+        Assert.That(client.Call("BULK.MPUT", "2", "d", "1", "0", "9", "a", "1", "0", "9", "NX").ToString(), Is.EqualTo("$-1"));
+        Assert.That(client.Call("EXISTS", "d").Text, Is.EqualTo("0"), "all or none");
+        Assert.That(client.Call("BULK.MPUT", "2", "d", "1", "0", "9", "e", "1", "0", "9", "NX", "PX", "100000").Items!.Count, Is.EqualTo(2));
+        Assert.That(int.Parse(client.Call("PTTL", "e").Text, CultureInfo.InvariantCulture), Is.InRange(1, 100_000));
+        Assert.That(client.Call("BULK.MPUT", "1", "a", "1", "0", "9", "CRC", "1").Text, Is.EqualTo("ERR syntax error"));
+        Assert.That(client.Call("BULK.MPUT", "2", "a", "1", "0", "9", "b", "1", "4194300", "9").Text, Does.StartWith("BULKRANGE"));
+        Assert.That(client.Call("BULK.MGET", "1", "a", "1", "0", "9", "LEN", "1").Text, Is.EqualTo("ERR syntax error"));
+        Assert.That(client.Call("STRLEN", "a").Text, Is.EqualTo("70000"));
+        Assert.That(Figure(client, "bytes-running"), Is.EqualTo("0"));
+        Assert.That(Figure(client, "transfers-running"), Is.EqualTo("0"));
+
+        static string Behind(RespNode put) => put.ToString()[2..^2];
+    }
+
+    [Test]
     public void A_process_that_is_killed_ends_its_own_session()
     {
         using ServerProcess server = Start();

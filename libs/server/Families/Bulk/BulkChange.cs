@@ -86,7 +86,7 @@ internal static unsafe class BulkChange
     private static Reply Unmet(ref Call call, SetCondition condition) =>
         condition == SetCondition.IfDigestEqual ? BulkCommands.FailVersion(ref call) : call.Null();
 
-    private static Reply Answer(ref Call call, ulong version, uint crc)
+    internal static Reply Answer(ref Call call, ulong version, uint crc)
     {
         call.Out.Map(2);
         BulkVersion.Write(ref call, version);

@@ -21,7 +21,7 @@ internal static class BulkCommands
 {
     private const CommandFlags NeverWithin = CommandFlags.NoScript | CommandFlags.NoMulti; // they wait for what is outside of the server
 
-    /// <summary>Parts of a value in one command.</summary>
+    /// <summary>Parts of a value, or keys, in one command.</summary>
     internal const int PartsMax = BulkEndpoint.PartsMax;
 
     internal static void Register(CommandTable table)
@@ -34,6 +34,8 @@ internal static class BulkCommands
         table.Add<BulkPutParts>();
         table.Add<BulkGet>();
         table.Add<BulkGetParts>();
+        table.Add<BulkPutMany>();
+        table.Add<BulkGetMany>();
         table.Add<BulkOpen>();
         table.Add<BulkWrite>();
         table.Add<BulkCommit>();

@@ -129,14 +129,29 @@ internal readonly unsafe struct BulkGet : ICommand
     // The value is copied behind a gap, as what stands before it in the reply is known only then.
     private static Reply RunInline(ref Call call, in GetTerms terms)
     {
+        KeyRef key = call.Key;
+        return WriteInline(ref call, in key, in terms, isAgain: false) switch
+        {
+            InlineEnd.Written => Reply.Sent,
+            InlineEnd.Missing => call.Null(),
+            InlineEnd.OtherKind => call.Fail(Fault.WrongType),
+            _ => BulkCommands.FailVersion(ref call),
+        };
+    }
+
+    /// <summary>Writes the value with what is said of it, unless there is none.</summary>
+    internal static InlineEnd WriteInline(ref Call call, in KeyRef key, in GetTerms terms, bool isAgain)
+    {
         var look = new PartLook(in terms);
-        for (bool isAgain = false; ; isAgain = true)
+        for (; ; isAgain = true)
         {
             long room = call.Out.Limit - call.Out.Position - HeadBytes;
             if (room > 0)
                 look.CopyTo(call.Out.Position + HeadBytes, room);
-            if (!TryLook(ref call, ref look, isAgain, out Reply failed))
-                return failed;
+            if (call.Session.Read(in key, ref look, isAgain) != Outcome.Done)
+                return InlineEnd.Missing;
+            if (look.Kind != RecordKind.String)
+                return InlineEnd.OtherKind;
             if (look.IsCopied)
                 break;
             call.Out.Room(look.Count + HeadBytes + RespWriter.Slack);
@@ -146,13 +161,13 @@ internal readonly unsafe struct BulkGet : ICommand
         var bytes = new ReadOnlySpan<byte>(value, look.Count);
         ulong version = look.Version ?? ValueDigest.Of(bytes);
         if (terms.Version is { } wanted && wanted != version)
-            return BulkCommands.FailVersion(ref call);
+            return InlineEnd.OtherVersion;
         Answer(ref call, 5, look.Count, look.Total, version, Crc32C.Of(bytes));
         call.Out.Bulk("value"u8);
         byte* at = RespWriter.BulkHeader(call.Out.Position, look.Count);
         Buffer.MemoryCopy(value, at, look.Count, look.Count);
         call.Out.Position = RespWriter.EndLine(at + look.Count);
-        return Reply.Sent;
+        return InlineEnd.Written;
     }
 
     private static bool TryLook(ref Call call, ref PartLook look, bool isAgain, out Reply failed)
@@ -163,7 +178,7 @@ internal readonly unsafe struct BulkGet : ICommand
         return exists && look.Kind == RecordKind.String;
     }
 
-    private static void Answer(ref Call call, int fields, long length, long total, ulong version, uint crc)
+    internal static void Answer(ref Call call, int fields, long length, long total, ulong version, uint crc)
     {
         call.Out.Map(fields);
         call.Out.Bulk("len"u8);

@@ -78,7 +78,7 @@ internal readonly unsafe struct BulkPut : ICommand
         return reply;
     }
 
-    private static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) =>
+    internal static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) =>
         call.Session.Room.Demand(bytes) ? StagedBytes.TryOwn(session, call.Server.Store, bytes) : null;
 
     internal static StagedBytes? InRecord(ref Call call, BulkSession session, int bytes) =>

@@ -26,6 +26,9 @@ internal sealed class BulkWait(Worker worker, Connection client) : Parking
     /// <summary>How many bytes of each wanted range there are (BULK.GETV).</summary>
     internal int[] Counts { get; set; } = [];
 
+    /// <summary>What was found under each of several keys, null for nothing (BULK.MGET).</summary>
+    internal FoundValue?[] Found { get; set; } = [];
+
     /// <summary>Bytes of the whole value that a part was taken of.</summary>
     internal long Total { get; set; }
 

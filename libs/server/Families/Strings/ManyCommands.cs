@@ -44,21 +44,27 @@ internal static unsafe class ManyCommands
 
     internal static void Return(KeyRef[] keys) => ArrayPool<KeyRef>.Shared.Return(keys);
 
-    /// <summary>Sets all pairs, or none: refused before anything changes if a key is too long or memory is short.</summary>
-    internal static Reply SetAll(ref Call call, int first, int pairs, SetValue template, out bool applied)
+    /// <summary>Sets pairs of a key and a value that stand one behind the other.</summary>
+    internal static Reply SetAll(ref Call call, int first, int pairs, SetValue template, out bool applied) =>
+        SetAll(ref call, new ManyStrings(first, 2, pairs, call.Args + first + 1, 2), template, out applied);
+
+    /// <summary>Sets all, or none: refused before anything changes if a key is too long or memory is short.</summary>
+    internal static Reply SetAll(ref Call call, in ManyStrings strings, SetValue template, out bool applied)
     {
         applied = false;
+        int pairs = strings.Count;
         long bytes = 0;
         for (int i = 0; i < pairs; i++)
         {
-            if (call.Args[first + (i * 2)].Length > Store.KeyBytesMax)
+            int keyBytes = call.Args[strings.FirstKey + (i * strings.KeyStep)].Length;
+            if (keyBytes > Store.KeyBytesMax)
                 return call.Fail(Fault.KeyTooLong);
-            bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
+            bytes += (2L * (keyBytes + IWriteLog.EntryHeadBytes)) + strings.Value(i).Length + PairBytes;
         }
 
         if (!call.Session.Room.Demand(bytes))
             return call.Fail(Fault.OutOfMemory);
-        KeyRef[] keys = Rent(ref call, first, 2, pairs);
+        KeyRef[] keys = Rent(ref call, strings.FirstKey, strings.KeyStep, pairs);
         call.Session.Lock(keys.AsSpan(0, pairs));
         Outcome outcome = Outcome.Done;
         if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition))
@@ -66,7 +72,7 @@ internal static unsafe class ManyCommands
             call.Session.Room.Announce(bytes);
             template.Condition = SetCondition.Always;
             applied = true;
-            outcome = SetLocked(ref call, first, keys.AsSpan(0, pairs), template);
+            outcome = SetLocked(ref call, in strings, keys.AsSpan(0, pairs), template);
         }
 
         call.Session.Unlock();
@@ -89,14 +95,14 @@ internal static unsafe class ManyCommands
         return true;
     }
 
-    private static Outcome SetLocked(ref Call call, int first, ReadOnlySpan<KeyRef> keys, SetValue template)
+    private static Outcome SetLocked(ref Call call, in ManyStrings strings, ReadOnlySpan<KeyRef> keys, SetValue template)
     {
         Outcome worst = Outcome.Done;
         for (int i = 0; i < keys.Length; i++)
         {
             SetValue set = template;
-            set.Value = call.Args[first + (i * 2) + 1].Bytes;
-            set.Length = call.Args[first + (i * 2) + 1].Length;
+            set.Value = strings.Value(i).Bytes;
+            set.Length = strings.Value(i).Length;
             Outcome outcome = call.Session.Modify(in keys[i], ref set);
             if (outcome != Outcome.Done)
                 worst = outcome;
