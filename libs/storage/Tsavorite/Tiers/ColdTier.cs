@@ -87,6 +87,10 @@ internal sealed class ColdTier : IDisposable
     /// <summary>What failed last, a read with its segment; null: nothing has.</summary>
     public volatile string? LastFailure;
 
+    /// <summary>True if the segment that the word's record lies in has that life still: nothing else was written there.</summary>
+    public unsafe bool IsOfLife(ulong word, ulong life) =>
+        Volatile.Read(ref Segments[Segments.NumberOf(word)]->Life) == life || StoreTestHooks.Has(PlantedFault.BelieveReused);
+
     /// <summary>The namespace of the word's record where all of its segment have the same, else negative.</summary>
     public unsafe long NamespaceOf(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->Namespace);
 

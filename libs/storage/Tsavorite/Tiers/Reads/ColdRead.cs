@@ -5,7 +5,11 @@ internal sealed unsafe class ColdRead(ulong word)
 {
     /// <summary>Its name (<see cref="ColdAddress.Name"/>).</summary>
     public readonly ulong Word = word;
+    /// <summary>The segment's when it was pinned: what is read there is believed of that use of it only (store.C3).</summary>
+    public ulong Life;
     public ColdReadState State;
+    /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>
+    public bool IsPinned;
     /// <summary>The segment's, looked at once: where the word is of the past, the segment may be another's by now and its band change.</summary>
     public int Band;
     public int Bytes, Skip, RecordBytes, Error;
@@ -20,6 +24,8 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
     public LongRead? Long;
     public bool IsLong => Parts > 1;
+    /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
+    public uint Place => ColdRecord.PlaceOf(Life, ColdAddress.Offset(Word));
     public byte* Record;
     /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>
     public bool IsInPlace;
