@@ -10,14 +10,12 @@ internal sealed unsafe class ColdRead(ulong word)
     public ColdReadState State;
     /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>
     public bool IsPinned;
-    /// <summary>The segment's, looked at once: where the word is of the past, the segment may be another's by now and its band change.</summary>
-    public int Band;
     public int Bytes, Skip, RecordBytes, Error;
     /// <summary>The step in which it came.</summary>
     public long CameIn;
-    /// <summary>Segments that it lies in, looked at then too.</summary>
+    /// <summary>Segments that it lies in, and what is read for it at the most, looked at once: where the word is of the past, the segment may be another's by now.</summary>
     public int Parts;
-    /// <summary>What is read for it, at the most.</summary>
+    /// <inheritdoc cref="Parts"/>
     public long BytesMax;
     /// <summary>Where it is read to; of one in several segments, where it stays.</summary>
     public nint To;

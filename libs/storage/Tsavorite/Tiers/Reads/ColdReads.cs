@@ -18,6 +18,8 @@ namespace Tsavorite;
 internal sealed unsafe partial class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
+    /// <summary>Reads of so much, which most are, go to memory that is there for them.</summary>
+    private const int ShortBytes = 2 * ColdSegments.PageBytes;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
@@ -136,8 +138,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             _segments.Pin(_segments.NumberOf(word));
             ColdSegment* segment = _segments[_segments.NumberOf(word)];
-            ColdRead missing = new(word) { Life = Volatile.Read(ref segment->Life), Band = segment->Band, Parts = segment->Parts, IsPinned = true };
-            missing.BytesMax = _segments.BytesMaxOf(missing.Band, missing.Parts);
+            ColdRead missing = new(word) { Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true };
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
         }
@@ -291,7 +292,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reader?.Dispose(); // what is under way has come to its end
         foreach (ColdRead? read in _underWay)
         {
-            if (read is { IsLong: false, Band: not 0 })
+            if (read is { IsLong: false, Bytes: > ShortBytes })
                 NativeMemory.AlignedFree((void*)read.To);
         }
         _kept.Dispose();
@@ -344,7 +345,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
             read.Bytes = (int)(end - start);
             read.Skip = (int)(offset - start);
-            read.To = read.Band == 0 ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
+            read.To = read.Bytes <= ShortBytes ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
             read.State = ColdReadState.UnderWay;
             int place = _places.Pop();
             _underWay[place] = read;
@@ -391,10 +392,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Open()
     {
         _reader = _tier.Medium.OpenReader(Depth, _wake);
-        _pageMemory = (byte*)NativeMemory.AlignedAlloc(Depth * ColdSegments.PageBytes, ColdSegments.PageBytes);
+        _pageMemory = (byte*)NativeMemory.AlignedAlloc(Depth * ShortBytes, ColdSegments.PageBytes);
         for (int i = Depth - 1; i >= 0; i--)
         {
-            _pages.Push((nint)(_pageMemory + (i * ColdSegments.PageBytes)));
+            _pages.Push((nint)(_pageMemory + (i * ShortBytes)));
             _places.Push(i);
         }
     }
@@ -424,7 +425,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         else
             Fail(read, finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO);
-        if (read.Band == 0)
+        if (read.Bytes <= ShortBytes)
             _pages.Push(read.To);
         else
             NativeMemory.AlignedFree((void*)read.To);
