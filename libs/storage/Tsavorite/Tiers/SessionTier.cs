@@ -155,7 +155,8 @@ public sealed unsafe partial class SessionTier
         Partition.Enter(partition);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         ulong* slot = ColdWriter.FindWord(partition, bucket, found.Word);
-        if (slot == null || !tier.IsOfLife(found.Word, found.Life) || _core.TakeBack(partition, bucket, slot, found.Image, nowMs, TierCount.Promoted) == null)
+        bool isSame = slot != null && tier.IsOfLife(found.Word, found.Life);
+        if (!isSame || _core.TakeBack(partition, bucket, slot, found.Image, nowMs, TierCount.Promoted) == null)
             tier.Count(TierCount.Lost);
         Partition.Exit(partition);
     }

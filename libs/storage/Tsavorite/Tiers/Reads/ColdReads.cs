@@ -138,7 +138,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             _segments.Pin(_segments.NumberOf(word));
             ColdSegment* segment = _segments[_segments.NumberOf(word)];
-            ColdRead missing = new(word) { Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true };
+            ColdRead missing = new(word)
+            {
+                Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
+            };
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
         }

@@ -35,5 +35,6 @@ internal readonly record struct ColdClass(int Number, int Band, int RecordMax)
     }
 
     /// <summary>True if it is the longest record of a class, or 0.</summary>
-    public static bool IsRecordMax(int bytes) => bytes == 0 || (bytes is >= RecordMaxLeast and <= RecordMaxMost && BitOperations.IsPow2(bytes));
+    public static bool IsRecordMax(int bytes) =>
+        bytes == 0 || (bytes is >= RecordMaxLeast and <= RecordMaxMost && BitOperations.IsPow2(bytes));
 }
