@@ -9,14 +9,14 @@ namespace Garnet.Server.Test.Persistence;
 /// <summary>
 /// A data directory of a server that keeps its tier, with the tier's file, opens for ever: what lies in segments, snapshots that name it, and the manifest of version 4. A new version of
 /// one of these gets a directory of its own (<see cref="Write_a_golden_directory"/>); an old one is never written again. The tier's file is mostly room, so it is kept packed.
-/// The one with runs has snapshots that name values in several segments.
+/// The one with runs has snapshots that name values in several segments; the one with classes has segments whose heads say how long their records are.
 /// </summary>
 public sealed class GoldenTierTests
 {
     private const int Version = 4, Keys = 40, Many = 800;
     private const long TierBytes = 16 << 20;
     private const int LongStep = 300_000; // of a value in three segments, mostly zeros
-    private const string Plain = "tier-v4", WithRuns = "tier-v4-runs";
+    private const string Plain = "tier-v4", WithRuns = "tier-v4-runs", WithClasses = "tier-v4-classes";
     private const string ContentFile = "content.txt", Packed = ".gz", FarAway = "4102444800000";
 
     private DirectoryInfo _copy = null!;
@@ -28,7 +28,7 @@ public sealed class GoldenTierTests
     public void TearDown() => _copy.Delete(recursive: true);
 
     [Test]
-    public void A_directory_with_a_tier_is_sound_and_holds_what_it_held([Values(Plain, WithRuns)] string golden)
+    public void A_directory_with_a_tier_is_sound_and_holds_what_it_held([Values(Plain, WithRuns, WithClasses)] string golden)
     {
         Unpack(Golden(golden));
         List<string> said = [];
@@ -49,14 +49,14 @@ public sealed class GoldenTierTests
             client.Call("BGSAVE");
             Eventually.Holds(() => client.Call("INFO", "persistence") is var figures && figures.Contains("rdb_saves:1", StringComparison.Ordinal) && figures.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
             Change(client);
-            File.WriteAllText(Path.Combine(Directory.CreateDirectory(Golden(WithRuns)).FullName, ContentFile), Content(client, WithRuns));
+            File.WriteAllText(Path.Combine(Directory.CreateDirectory(Golden(WithClasses)).FullName, ContentFile), Content(client, WithClasses));
         }
 
         foreach (string file in Directory.GetFiles(_copy.FullName))
         {
             string name = Path.GetFileName(file);
-            if (name.StartsWith("tier-", StringComparison.Ordinal)) Pack(file, Path.Combine(Golden(WithRuns), name + Packed));
-            else if (name is not ("lock" or DirectoryKey.FileName)) File.Copy(file, Path.Combine(Golden(WithRuns), name), overwrite: true);
+            if (name.StartsWith("tier-", StringComparison.Ordinal)) Pack(file, Path.Combine(Golden(WithClasses), name + Packed));
+            else if (name is not ("lock" or DirectoryKey.FileName)) File.Copy(file, Path.Combine(Golden(WithClasses), name), overwrite: true);
         }
     }
 

@@ -1,5 +1,6 @@
 using NUnit.Framework;
 using Tsavorite.Test.Interleaving;
+using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test.PlantedBugs;
 
@@ -36,6 +37,7 @@ internal static class PlantedBugList
         new(PlantedFault.DemoteUnseen, static () => Interleave("Demote", "PutInPlace", StageKind.Warm)),
         new(PlantedFault.BeginUnsaid, static () => new TurnTests().What_a_batch_has_looked_up_is_true_to_its_end(flushes: false)),
         new(PlantedFault.WriteIntoPinned, static () => new PinnedValueTests().Its_bytes_stay_whatever_becomes_of_the_key(PinnedValueTests.KeyFate.Overwritten)),
+        new(PlantedFault.BelieveReused, static () => new ReusedSegmentTests().What_was_kept_of_a_segment_is_not_believed_once_another_use_is_made_of_it(100, fails: false)),
     ];
 
     // Without a fault every detecting test passes in the same surroundings. Each is named, so that one that never ends is known.

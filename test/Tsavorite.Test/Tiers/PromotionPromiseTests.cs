@@ -70,6 +70,8 @@ internal sealed unsafe class PromotionPromiseTests
             bench.Session.Tier.TakeWanted();
         }
         Assert.That(bench.Pins(), Is.GreaterThanOrEqualTo(50));
+        while (bench.Session.Tier.Pending > 0) bench.Session.Tier.Poll(bench.NowMs);
+        Assert.That((bench.Session.Tier.Keeps, bench.Pins()), Is.EqualTo((true, 0)), "the segments are given up once they were read");
         bench.ExpectNothingUnderWay();
         bench.Store.Namespaces.Flush(0, wait: false);
         bench.StepUntilIdle();

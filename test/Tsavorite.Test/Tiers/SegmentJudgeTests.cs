@@ -19,7 +19,8 @@ public sealed unsafe class SegmentJudgeTests
         for (uint number = 1; number <= Segments; number++)
         {
             byte* head = pages.Items, end = head + Page;
-            ColdHead.Write(head, number, 0, number, 7);
+            ColdSegment segment = new() { Life = number };
+            ColdHead.Write(head, number, &segment, 7);
             Random.Shared.NextBytes(new Span<byte>(end, Page));
             Assert.That(medium.Write((long)number * SegmentBytes, head, Page), Is.Zero);
             Assert.That(medium.Write(((long)number * SegmentBytes) + ColdEnd.PageAt(Used), end, Page), Is.Zero);

@@ -49,7 +49,7 @@ internal sealed unsafe class TierPiecesTests
     public void What_a_look_at_a_segment_has_learned_counts_only_if_nothing_has_come_into_it_meanwhile()
     {
         using ColdSegments segments = new(1 << 20, Segment);
-        uint number = segments.Take(0);
+        uint number = segments.Take(default(ColdClass));
         ColdSegment* segment = segments[number];
         ulong word = ColdAddress.Word(0, segments.OffsetOf(number) + 64);
         Assert.That(segment->TimedFromMs, Is.EqualTo(long.MaxValue));

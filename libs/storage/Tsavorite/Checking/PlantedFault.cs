@@ -58,4 +58,6 @@ internal enum PlantedFault
     BeginUnsaid,
     /// <summary>A long value is overwritten where it lies although somebody looks at it without a lock.</summary>
     WriteIntoPinned,
+    /// <summary>What was read of a segment on the tier is believed although another use is made of it since.</summary>
+    BelieveReused,
 }

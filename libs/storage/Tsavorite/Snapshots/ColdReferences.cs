@@ -54,8 +54,7 @@ internal sealed unsafe class ColdReferences : IDisposable
             {
                 _window.Add(words[next]);
                 _reads.Record(words[next]);
-                ColdSegment* segment = _segments[_segments.NumberOf(words[next])];
-                bytes += _segments.BytesMaxOf(segment->Band, segment->Parts);
+                bytes += _segments.BytesMaxOf(words[next]);
             }
             _reads.Fetch(mayThrow: false);
             foreach (ulong word in _window) Encode(_reads.Record(word), sink);

@@ -22,6 +22,7 @@ public sealed unsafe class NamedSegments(Store store)
     private int _shift;
     private string _file = "";
     private SegmentRuns? _runs;
+    private Dictionary<uint, (ulong Life, int RecordMax)> _recordMax = [];
     private Dictionary<int, uint>? _namespaces;
 
     /// <summary>True if the snapshot names any.</summary>
@@ -252,6 +253,11 @@ public sealed unsafe class NamedSegments(Store store)
             }
         }
         tier.Segments.Adopt(rows, _runs);
+        foreach ((uint number, (ulong life, int recordMax)) in _recordMax)
+        {
+            if (rows.ContainsKey(number))
+                tier.Segments.LearnRecordMax(number, life, recordMax);
+        }
         names.Found(file, [.. rows.Values.Where(row => !row.IsFollower(1 << _shift)).Select(static row => row.Number)]);
         _isFound = true;
     }
@@ -285,6 +291,7 @@ public sealed unsafe class NamedSegments(Store store)
         SegmentJudge judge = new(medium, id, 1 << _shift);
         judge.Judge(_rows.Values);
         Damaged = judge.Damaged;
+        _recordMax = judge.RecordMax;
         return judge.Others;
     }
 

@@ -19,6 +19,9 @@ internal sealed unsafe class SegmentJudge(IMedium medium, UInt128 id, int segmen
     /// <summary>Segments that are others: missing, cut off, older, or another's.</summary>
     public List<uint> Others { get; } = [];
 
+    /// <summary>The longest records of segments that are named where their heads say that they are less than their bands do, with the segments' lives.</summary>
+    public Dictionary<uint, (ulong Life, int RecordMax)> RecordMax { get; } = [];
+
     /// <summary>Looks at all of them.</summary>
     public void Judge(IEnumerable<SegmentRow> rows)
     {
@@ -61,6 +64,8 @@ internal sealed unsafe class SegmentJudge(IMedium medium, UInt128 id, int segmen
         ColdHeadState first = StateOf(_results[place]), last = StateOf(_results[place + 1]);
         if (first == ColdHeadState.Named)
             first = ColdHead.Judge(head, row, id);
+        if (first == ColdHeadState.Named && ColdHead.RecordMax(head) is > 0 and var recordMax)
+            RecordMax[row.Number] = (row.Life, recordMax);
         if (last == ColdHeadState.Named)
             last = ColdEnd.Judge(end, row.End);
         if (first == ColdHeadState.Other || last == ColdHeadState.Other)

@@ -65,7 +65,8 @@ internal unsafe struct SegmentRow
     {
         segment->State = state;
         segment->Life = Life;
-        segment->Band = Band;
+        segment->Band = (short)Band;
+        segment->RecordMax = 0; // what the head says of it is learned where that is looked at
         segment->Used = Used;
         segment->Records = Records;
         segment->Namespace = Namespace;

@@ -129,11 +129,13 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     {
         ColdSegment* segment = _segments[number];
         long earliest = long.MaxValue, start = _segments.OffsetOf(number);
-        int step = ColdSegments.PageBytes;
-        for (int at = 64, end; at < segment->Used; at = end)
+        int recordMax = segment->RecordMax == 0 ? segment->Used : segment->RecordMax;
+        // Nothing more in this page: what follows begins with the next. Where many records cross the ends of pages, it may begin anywhere behind a damaged one.
+        int step = segment->RecordMax == 0 ? ColdSegments.PageBytes : ColdAddress.UnitBytes;
+        for (int at = ColdHead.Bytes, end; at < segment->Used; at = end)
         {
-            bool isRecord = ColdRecord.TryMeasure(_buffer + at, segment->Used - at, _segments.PlaceOf(start + at), out int bytes);
-            // Nothing more in this page: what follows begins with the next.
+            int room = Math.Min(segment->Used - at, recordMax);
+            bool isRecord = ColdRecord.TryMeasure(_buffer + at, room, _segments.PlaceOf(start + at), out int bytes);
             end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
             if (!isRecord)
                 continue;

@@ -222,7 +222,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         ColdSegment* segment = _segments[number];
         int end = (segment->Used + PageBytes - 1) & ~(PageBytes - 1);
         new Span<byte>(buffer + segment->Used, end - segment->Used).Clear();
-        ColdHead.Write(buffer, number, segment->Band, segment->Life, tier.Id);
+        ColdHead.Write(buffer, number, segment, tier.Id);
         int error = tier.Medium.Write(_segments.OffsetOf(number), buffer, end);
         tier.CountWrite(number, end, error);
         segment->End = error != 0 ? 0 : ColdEnd.MarkOf(buffer + end - PageBytes);

@@ -17,7 +17,7 @@ internal sealed class ColdTier : IDisposable
     /// <summary>One for all: what is missing is noted in the session.</summary>
     public static readonly ColdMissException Miss = new();
 
-    private const int ReserveMin = 2, ReservePart = 32, FreePart = 16;
+    private const int ReserveMin = 2, ReservePart = 32, FreePart = 16, FreePartOfScratch = 32, FreeMin = 6;
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
     private long _passedBytes, _passedBefore;
@@ -86,6 +86,10 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>What failed last, a read with its segment; null: nothing has.</summary>
     public volatile string? LastFailure;
+
+    /// <summary>True if the segment that the word's record lies in has that life still: nothing else was written there.</summary>
+    public unsafe bool IsOfLife(ulong word, ulong life) =>
+        Volatile.Read(ref Segments[Segments.NumberOf(word)]->Life) == life || StoreTestHooks.Has(PlantedFault.BelieveReused);
 
     /// <summary>The namespace of the word's record where all of its segment have the same, else negative.</summary>
     public unsafe long NamespaceOf(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->Namespace);
@@ -229,7 +233,13 @@ internal sealed class ColdTier : IDisposable
         HasDisk = Segments.Disk is not null,
     };
 
-    private int RoomOf(ColdSegments part) => Math.Max(part.Total / FreePart, ReserveOf(part));
+    // What is free is not used. Where no snapshot names segments, what is emptied is free at once, and less will do.
+    private int RoomOf(ColdSegments part)
+    {
+        bool isScratch = Names is null && part == Segments.Bottom;
+        int room = isScratch ? Math.Min(part.Total / FreePart, Math.Max(part.Total / FreePartOfScratch, FreeMin)) : part.Total / FreePart;
+        return Math.Max(room, ReserveOf(part));
+    }
 
     /// <summary>How many there have been since counting began.</summary>
     public long Of(TierCount what) => Volatile.Read(ref _counts[(int)what]);

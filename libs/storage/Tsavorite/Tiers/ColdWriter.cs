@@ -1,23 +1,20 @@
-using System.Numerics;
 using System.Runtime.InteropServices;
 
 namespace Tsavorite;
 
 /// <summary>
 /// Puts records into cold segments: copies gather in a buffer per size of record, are written together, and only then do words name them
-/// (store.C1). One thread at a time. Within a segment small records share pages and none crosses the end of one; larger ones follow each other wherever
-/// they end, of powers of two a page each would be lost else: one read fetches a record, whichever it is.
+/// (store.C1). One thread at a time. Which records lie in one segment, and how, <see cref="ColdClass"/> says: one read fetches a record, whichever it is.
 /// </summary>
 internal sealed unsafe class ColdWriter : IDisposable
 {
-    private const int SharedBytesMax = ColdSegments.PageBytes - HeaderBytes;
     private const int HeaderBytes = ColdHead.Bytes, MovesPerHold = 16;
     /// <summary>
-    /// Open segments of a band at most, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
+    /// Open segments of a class at most, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
     /// with records of one only can be named by a snapshot without a look at its records. Those that are open are at most this part of the tier
-    /// (where it has two parts, of the one that is written to), or one for each band; so they are where nothing is named.
+    /// (where it has two parts, of the one that is written to), or one for each class; so they are where nothing is named.
     /// </summary>
-    private const int OpenPerBand = 16, OpenPart = 2;
+    private const int OpenPerClass = 16, OpenPart = 2;
     /// <summary>Buffers of a segment each that are in use at most, and that are kept for the next round.</summary>
     private const int BuffersMax = 16, BuffersKept = 4;
     private readonly StoreCore _core;
@@ -39,7 +36,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         _tier = tier;
         _segments = tier.Segments;
         _openMax = tier.Names is null ? 0 : (goesDown ? _segments.Bottom : _segments.Parts[0]).Total / OpenPart;
-        _open = new OpenSegment[_segments.Bottom.Bands * OpenPerBand];
+        _open = new OpenSegment[ColdClass.CountOf(_segments.Bottom.Bands) * OpenPerClass];
         Runs = new ColdRunWriter(core, tier);
     }
 
@@ -67,24 +64,24 @@ internal sealed unsafe class ColdWriter : IDisposable
     public bool TryStage(Partition* partition, ulong hash, ulong word, byte* record, out bool isFull)
     {
         int bytes = (int)ColdRecord.BytesOf(record);
-        int band = BandOf(bytes);
-        ref OpenSegment open = ref OpenFor(band, Record.Namespace(record));
+        ColdClass of = ColdClass.Of(bytes);
+        ref OpenSegment open = ref OpenFor(of, Record.Namespace(record));
         isFull = false;
         if (open.Buffer == null && _buffersInUse == BuffersMax)
             return false;
-        int at = PlaceIn(open, band, bytes);
+        int at = PlaceIn(open, of, bytes);
         if (open.Number == 0 || at + bytes > _segments.SegmentBytes)
         {
             open.IsFull = open.Number != 0;
             if (open.IsFull)
                 return false;
-            isFull = !TryOpen(ref open, band, Record.Namespace(record));
+            isFull = !TryOpen(ref open, of, Record.Namespace(record));
             if (isFull)
                 return false;
-            at = PlaceIn(open, band, bytes);
+            at = PlaceIn(open, of, bytes);
         }
         if (open.Buffer == null)
-            TakeBuffer(ref open, band);
+            TakeBuffer(ref open);
         long offset = _segments.OffsetOf(open.Number) + at;
         ColdRecord.Write(open.Buffer + at, record, bytes, _segments.PlaceOf(offset));
         open.Used = at + bytes;
@@ -143,7 +140,7 @@ internal sealed unsafe class ColdWriter : IDisposable
     }
 
     // As long as a round: what is written is not looked at again.
-    private void TakeBuffer(ref OpenSegment open, int band)
+    private void TakeBuffer(ref OpenSegment open)
     {
         _buffersInUse++;
         if (_buffers.TryPop(out nint kept))
@@ -155,7 +152,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         }
         open.TakenAt = open.Written;
         if (open.Written == 0)
-            ColdHead.Write(open.Buffer, open.Number, band, _segments[open.Number]->Life, _tier.Id);
+            ColdHead.Write(open.Buffer, open.Number, _segments[open.Number], _tier.Id);
     }
 
     // Empty again, so that what lies between records is zero.
@@ -175,9 +172,9 @@ internal sealed unsafe class ColdWriter : IDisposable
     }
 
     // The one with its namespace; else one that is free; else it shares.
-    private ref OpenSegment OpenFor(int band, uint ns)
+    private ref OpenSegment OpenFor(ColdClass of, uint ns)
     {
-        Span<OpenSegment> open = _open.AsSpan(band * OpenPerBand, OpenPerBand);
+        Span<OpenSegment> open = _open.AsSpan(of.Number * OpenPerClass, OpenPerClass);
         int free = -1, shared = -1;
         for (int i = 0; i < open.Length; i++)
         {
@@ -185,27 +182,24 @@ internal sealed unsafe class ColdWriter : IDisposable
                 free = free < 0 ? i : free;
             else if (open[i].Namespace == ns)
                 return ref open[i];
-            else if (shared < 0 || i == ns % OpenPerBand)
+            else if (shared < 0 || i == ns % OpenPerClass)
                 shared = i;
         }
         return ref open[free >= 0 && (shared < 0 || _openCount < _openMax) ? free : shared];
     }
 
-    private static int BandOf(int bytes) =>
-        bytes <= SharedBytesMax ? 0 : BitOperations.Log2((uint)(bytes - 1) / ColdSegments.PageBytes) + 1;
-
-    private static int PlaceIn(in OpenSegment open, int band, int bytes)
+    private static int PlaceIn(in OpenSegment open, ColdClass of, int bytes)
     {
         int at = (open.Used + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1);
         int pageEnd = (at | (ColdSegments.PageBytes - 1)) + 1;
-        return band != 0 || at + bytes <= pageEnd ? at : pageEnd;
+        return of.Band != 0 || at + bytes <= pageEnd ? at : pageEnd;
     }
 
-    private bool TryOpen(ref OpenSegment open, int band, uint ns)
+    private bool TryOpen(ref OpenSegment open, ColdClass of, uint ns)
     {
-        uint number = _goesDown ? 0 : Take(_segments.Parts[0], band);
+        uint number = _goesDown ? 0 : Take(_segments.Parts[0], of);
         if (number == 0)
-            number = Take(_segments.Bottom, band);
+            number = Take(_segments.Bottom, of);
         if (number == 0)
             return false;
         _openCount++;
@@ -217,7 +211,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         return true;
     }
 
-    private uint Take(ColdSegments part, int band) => MayTakeReserve || part.Free > _tier.ReserveOf(part) ? part.Take(band) : 0;
+    private uint Take(ColdSegments part, ColdClass of) => MayTakeReserve || part.Free > _tier.ReserveOf(part) ? part.Take(of) : 0;
 
     // Pages are written once: what follows begins with the next one.
     private void Write(ref OpenSegment open)

@@ -119,6 +119,7 @@ public sealed unsafe partial class SessionTier
         Reads.BeginStep();
         found.Image = Reads.Find(_shape, partition, bucket, key, out found.Slot);
         found.Word = found.Image == null ? 0 : *found.Slot;
+        found.Life = found.Image == null ? 0 : Reads.LifeOf(found.Word);
         Volatile.ReadBarrier();
         bool isTrue = StoreSession.Unmoved(partition, bucket, (uint)(sequences >> 32), (uint)sequences);
         bool lacks = isTrue && found.Image == null && Reads.HasMissing;
@@ -137,12 +138,13 @@ public sealed unsafe partial class SessionTier
             Reads.Fetch();
         Reads.Forget();
         found.Word = found.Image == null ? 0 : *found.Slot;
+        found.Life = 0; // not asked for under the lock
         return found;
     }
 
     /// <summary>
     /// The record was read often enough to come back: what was fetched for the reader is taken, without a second read. Whoever has changed the key
-    /// meanwhile has won (store.C1).
+    /// meanwhile has won (store.C1), also where the same word names another record by now (store.C3).
     /// </summary>
     internal void Promote(Partition* partition, in KeyRef key, in ColdFound found, long nowMs)
     {
@@ -153,7 +155,8 @@ public sealed unsafe partial class SessionTier
         Partition.Enter(partition);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         ulong* slot = ColdWriter.FindWord(partition, bucket, found.Word);
-        if (slot == null || _core.TakeBack(partition, bucket, slot, found.Image, nowMs, TierCount.Promoted) == null)
+        bool isSame = slot != null && tier.IsOfLife(found.Word, found.Life);
+        if (!isSame || _core.TakeBack(partition, bucket, slot, found.Image, nowMs, TierCount.Promoted) == null)
             tier.Count(TierCount.Lost);
         Partition.Exit(partition);
     }

@@ -7,4 +7,6 @@ internal unsafe struct ColdFound
     public byte* Image;
     public ulong* Slot;
     public ulong Word;
+    /// <summary>The life of the segment that it was read in: without the lock the same word may name another record a moment later (store.C3).</summary>
+    public ulong Life;
 }

@@ -5,21 +5,25 @@ internal sealed unsafe class ColdRead(ulong word)
 {
     /// <summary>Its name (<see cref="ColdAddress.Name"/>).</summary>
     public readonly ulong Word = word;
+    /// <summary>The segment's when it was pinned: what is read there is believed of that use of it only (store.C3).</summary>
+    public ulong Life;
     public ColdReadState State;
-    /// <summary>The segment's, looked at once: where the word is of the past, the segment may be another's by now and its band change.</summary>
-    public int Band;
+    /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>
+    public bool IsPinned;
     public int Bytes, Skip, RecordBytes, Error;
     /// <summary>The step in which it came.</summary>
     public long CameIn;
-    /// <summary>Segments that it lies in, looked at then too.</summary>
+    /// <summary>Segments that it lies in, and what is read for it at the most, looked at once: where the word is of the past, the segment may be another's by now.</summary>
     public int Parts;
-    /// <summary>What is read for it, at the most.</summary>
+    /// <inheritdoc cref="Parts"/>
     public long BytesMax;
     /// <summary>Where it is read to; of one in several segments, where it stays.</summary>
     public nint To;
     /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
     public LongRead? Long;
     public bool IsLong => Parts > 1;
+    /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
+    public uint Place => ColdRecord.PlaceOf(Life, ColdAddress.Offset(Word));
     public byte* Record;
     /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>
     public bool IsInPlace;

@@ -48,7 +48,7 @@ internal sealed unsafe partial class ColdReads
         long offset = ColdAddress.Offset(read.Word), end = _segments.OffsetOf(_segments.NumberOf(read.Word)) + _segments.SegmentBytes;
         int room = (int)Math.Min(read.BytesMax, end - offset);
         byte* image = _tier.Medium.InPlace(offset, room);
-        bool isWhole = image != null && ColdRecord.TryMeasure(image, room, _segments.PlaceOf(offset), out _);
+        bool isWhole = image != null && ColdRecord.TryMeasure(image, room, read.Place, out _);
         _comingBytes -= read.BytesMax;
         _tier.CountPlaced();
         read.IsInPlace = true;

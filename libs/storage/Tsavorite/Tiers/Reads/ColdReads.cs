@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
@@ -10,12 +11,15 @@ namespace Tsavorite;
 /// One session's reads of cold records: those under way, and those that have come, each known by its index word. What has come is kept for
 /// a moment, for the step that asked for it, which is done again, and for others that want the same.
 /// store.C3: a record that was fetched is what its word names for as long as the word stands in the index: its segment is pinned from before
-/// the word was looked at last until the record is given up (store.C2), and what lies in a segment never changes.
+/// the word was looked at last until the device has read it (store.C2), and what lies in a segment never changes while its life lasts. The segment may be
+/// another's from then on, and the same word name another record: a look believes what is kept only where the segment's life still is the one it was read in.
 /// store.C4: nothing that was read is shown before its checksum was right and its lengths were within what was read.
 /// </summary>
 internal sealed unsafe partial class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
+    /// <summary>Reads of so much, which most are, go to memory that is there for them.</summary>
+    private const int ShortBytes = 2 * ColdSegments.PageBytes;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
@@ -123,7 +127,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public byte* Record(ulong word)
     {
         word = ColdAddress.Name(word);
-        if (_reads.TryGetValue(word, out ColdRead? read))
+        if (TryGet(word, out ColdRead? read))
         {
             if (read.State == ColdReadState.Failed)
                 throw Unreadable(read);
@@ -134,14 +138,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             _segments.Pin(_segments.NumberOf(word));
             ColdSegment* segment = _segments[_segments.NumberOf(word)];
-            ColdRead missing = new(word) { Band = segment->Band, Parts = segment->Parts };
-            missing.BytesMax = _segments.BytesMaxOf(missing.Band, missing.Parts);
+            ColdRead missing = new(word)
+            {
+                Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
+            };
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
         }
         _wanted.Add(word);
         return null;
     }
+
+    /// <summary>The life of the segment that the word's record, which was found, was read in.</summary>
+    public ulong LifeOf(ulong word) => _reads[ColdAddress.Name(word)].Life;
 
     /// <summary>How much is missing, for <see cref="Forget"/>.</summary>
     public (int Missing, int Wanted) Mark => (_missing.Count, _wanted.Count);
@@ -267,7 +276,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>True if the word's record was wanted and could not be read.</summary>
     public bool IsUnreadable(ulong word) =>
-        _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
+        TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
 
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
@@ -286,18 +295,43 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reader?.Dispose(); // what is under way has come to its end
         foreach (ColdRead? read in _underWay)
         {
-            if (read is { IsLong: false, Band: not 0 })
+            if (read is { IsLong: false, Bytes: > ShortBytes })
                 NativeMemory.AlignedFree((void*)read.To);
         }
-        foreach (ColdRead read in _reads.Values) Free(read);
+        _kept.Dispose();
+        foreach (ColdRead? read in (IEnumerable<ColdRead?>)[.. _underWay, .. _queued, .. _queuedLong, .. _reads.Values])
+        {
+            if (read is not null)
+                Free(read);
+        }
         _reads.Clear();
         NativeMemory.AlignedFree(_pageMemory);
+    }
+
+    // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
+    private bool TryGet(ulong word, [NotNullWhen(true)] out ColdRead? read)
+    {
+        if (!_reads.TryGetValue(word, out read))
+            return false;
+        if (_tier.IsOfLife(word, read.Life))
+            return true;
+        _reads.Remove(word);
+        read = null;
+        return false;
     }
 
     private void ComesNot(ColdRead missing)
     {
         _comingBytes -= missing.BytesMax;
-        _segments.Unpin(_segments.NumberOf(missing.Word));
+        Unpin(missing);
+    }
+
+    private void Unpin(ColdRead read)
+    {
+        if (!read.IsPinned)
+            return;
+        read.IsPinned = false;
+        _segments.Unpin(_segments.NumberOf(read.Word));
     }
 
     private void Submit()
@@ -314,7 +348,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
             read.Bytes = (int)(end - start);
             read.Skip = (int)(offset - start);
-            read.To = read.Band == 0 ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
+            read.To = read.Bytes <= ShortBytes ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
             read.State = ColdReadState.UnderWay;
             int place = _places.Pop();
             _underWay[place] = read;
@@ -350,7 +384,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         long room = LongRead.RoomFor(parts);
         read.To = (nint)NativeMemory.AlignedAlloc((nuint)(room + SlackBytes), ColdSegments.PageBytes);
         new Span<byte>((byte*)read.To + room, SlackBytes).Clear();
-        read.Long = new LongRead(parts, (byte*)read.To, _segments.PlaceOf(ColdAddress.Offset(read.Word)));
+        read.Long = new LongRead(parts, (byte*)read.To, read.Place);
         read.State = ColdReadState.UnderWay;
         read.BegunAt = Stopwatch.GetTimestamp();
         _longBytes += read.BytesMax;
@@ -361,10 +395,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Open()
     {
         _reader = _tier.Medium.OpenReader(Depth, _wake);
-        _pageMemory = (byte*)NativeMemory.AlignedAlloc(Depth * ColdSegments.PageBytes, ColdSegments.PageBytes);
+        _pageMemory = (byte*)NativeMemory.AlignedAlloc(Depth * ShortBytes, ColdSegments.PageBytes);
         for (int i = Depth - 1; i >= 0; i--)
         {
-            _pages.Push((nint)(_pageMemory + (i * ColdSegments.PageBytes)));
+            _pages.Push((nint)(_pageMemory + (i * ShortBytes)));
             _places.Push(i);
         }
     }
@@ -384,8 +418,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _tier.CountRead(read.Bytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
         byte* image = (byte*)read.To + read.Skip;
         bool isWhole = finished.Result == read.Bytes;
-        uint place = _segments.PlaceOf(ColdAddress.Offset(read.Word));
-        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, place, out int bytes))
+        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, read.Place, out int bytes))
         {
             read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
             NativeMemory.Copy(image, read.Record, (nuint)bytes);
@@ -395,7 +428,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         else
             Fail(read, finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO);
-        if (read.Band == 0)
+        if (read.Bytes <= ShortBytes)
             _pages.Push(read.To);
         else
             NativeMemory.AlignedFree((void*)read.To);
@@ -433,12 +466,14 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Keep(ColdRead read)
     {
         _pending--;
+        Unpin(read);
         _kept.Add(read, _steps);
     }
 
     private void Discard(ColdRead read)
     {
-        _reads.Remove(read.Word);
+        if (_reads.TryGetValue(read.Word, out ColdRead? known) && known == read)
+            _reads.Remove(read.Word);
         Free(read);
     }
 
@@ -448,7 +483,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (!read.IsInPlace)
             NativeMemory.Free(read.Record);
         read.Record = null;
-        _segments.Unpin(_segments.NumberOf(read.Word));
+        Unpin(read);
     }
 
     // Read to where it stays.

@@ -77,6 +77,13 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         while (_failed.Count > 0) Drop(_failed);
     }
 
+    /// <summary>Gives up everything.</summary>
+    public void Dispose()
+    {
+        Release();
+        ForgetFailed();
+    }
+
     private Queue<ColdRead>? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 

@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 namespace Tsavorite;
 
 /// <summary>
-/// The first bytes of a segment on the medium: magic, version, its number, its band, its life, the tier's id, and a checksum (CRC32C) of these. By
+/// The first bytes of a segment on the medium: magic, version, its number, its band, its life, the tier's id, the longest record it takes, and a checksum (CRC32C) of these. By
 /// it a start tells, without reading a record, whether the medium still is what a snapshot names (website/docs/format/tier.md). Behind that of a run is the checksum
 /// of what its record says of itself before its value, so that who looks for what has expired need not read all of it. In segments of version 2 records of bands above 0 begin
 /// at pages, which readers need not know.
@@ -12,20 +12,24 @@ namespace Tsavorite;
 internal static unsafe class ColdHead
 {
     public const int Bytes = 64;
-    private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
+    private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, RecordMaxAt = 40, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
     private const int FormatVersion = 3, FormatVersionMin = 2;
 
-    public static void Write(byte* to, uint number, int band, ulong life, UInt128 id)
+    public static void Write(byte* to, uint number, ColdSegment* segment, UInt128 id)
     {
         new Span<byte>(to, Bytes).Clear();
         *(int*)to = Magic;
         *(int*)(to + 4) = FormatVersion;
         *(uint*)(to + 8) = number;
-        *(int*)(to + 12) = band;
-        *(ulong*)(to + LifeAt) = life;
+        *(int*)(to + 12) = segment->Band;
+        *(ulong*)(to + LifeAt) = segment->Life;
         Unsafe.WriteUnaligned(to + IdAt, id);
+        *(int*)(to + RecordMaxAt) = segment->RecordMax;
         *(uint*)(to + CrcAt) = Crc(to);
     }
+
+    /// <summary>The longest record of the segment where its head, which is whole, says that it is less than the band does; else 0.</summary>
+    public static int RecordMax(byte* head) => *(int*)(head + RecordMaxAt) is var bytes && ColdClass.IsRecordMax(bytes) ? bytes : 0;
 
     /// <summary>Behind the head of a run: the checksum of what the record, which lies at that place, says of itself.</summary>
     public static void WriteOfRun(byte* page, byte* record, uint place) =>

@@ -90,7 +90,7 @@ internal sealed unsafe class ColdLayers : IDisposable
     public uint PlaceOf(long offset) => Of(NumberAt(offset)).PlaceOf(offset);
 
     /// <inheritdoc cref="ColdSegments.BytesMaxOf"/>
-    public long BytesMaxOf(int band, int parts) => Bottom.BytesMaxOf(band, parts);
+    public long BytesMaxOf(ulong word) => Of(NumberOf(word)).BytesMaxOf(word);
 
     /// <inheritdoc cref="ColdSegments.RunOf"/>
     public ColdPart[] RunOf(uint first, int parts) => Of(first).RunOf(first, parts);
@@ -103,6 +103,9 @@ internal sealed unsafe class ColdLayers : IDisposable
 
     /// <inheritdoc cref="ColdSegments.LearnTimed"/>
     public void LearnTimed(uint number, ulong life, int named, long fromMs) => Of(number).LearnTimed(number, life, named, fromMs);
+
+    /// <inheritdoc cref="ColdSegments.LearnRecordMax"/>
+    public void LearnRecordMax(uint number, ulong life, int recordMax) => Of(number).LearnRecordMax(number, life, recordMax);
 
     /// <inheritdoc cref="ColdSegments.Seal"/>
     public void Seal(uint number) => Of(number).Seal(number);

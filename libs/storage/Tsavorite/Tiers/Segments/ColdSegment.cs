@@ -27,7 +27,9 @@ internal struct ColdSegment
 
     public ColdState State;
     /// <summary>Records take up to 2^Band pages of it each; in band 0 several share a page, and none crosses the end of one. See also <see cref="ColdSegments.RunBand"/>.</summary>
-    public int Band;
+    public short Band;
+    /// <summary>The longest record that is put into it, where that is less than its band says (<see cref="ColdClass"/>); else 0.</summary>
+    public short RecordMax;
     /// <summary>Bytes that records have, header included.</summary>
     public int Used;
     /// <summary>Records put into it, and those that index words still name.</summary>

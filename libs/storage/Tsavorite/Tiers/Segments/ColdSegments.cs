@@ -103,22 +103,28 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     public long OffsetOf(uint number) => (long)number << _shift;
 
-    /// <summary>What is read for a record that lies in a segment of the band, or in so many, at the most.</summary>
-    public long BytesMaxOf(int band, int parts) => band >= RunBand ? (long)parts * SegmentBytes : BytesMaxOf(band);
+    /// <summary>What is read for the record that a word names, whole pages, at the most.</summary>
+    public long BytesMaxOf(ulong word)
+    {
+        ColdSegment* segment = _segments.Items + NumberOf(word);
+        int skip = (int)(ColdAddress.Offset(word) & (PageBytes - 1)), recordMax = segment->RecordMax;
+        return segment->Band >= RunBand ? (long)segment->Parts * SegmentBytes
+            : recordMax == 0 ? BytesMaxOf(segment->Band) : (skip + recordMax + PageBytes - 1) & ~(PageBytes - 1);
+    }
 
-    /// <summary>The same of one that is no run's: whole pages, from the one on that the record begins in.</summary>
+    /// <summary>The same of any record in a segment of that band that is no run's: from the page on that the record begins in.</summary>
     public static int BytesMaxOf(int band) => (PageBytes << band) + (band == 0 ? 0 : PageBytes);
 
     /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
     public uint PlaceOf(long offset) => ColdRecord.PlaceOf(_segments.Items[(uint)(offset >> _shift)].Life, offset);
 
-    /// <summary>An empty segment of the band, or 0.</summary>
-    public uint Take(int band)
+    /// <summary>An empty segment for records of the class, or 0.</summary>
+    public uint Take(ColdClass of)
     {
         SpinLatch.Enter(ref _gate);
         uint number = TakeOne();
         if (number != 0)
-            Empty(_segments.Items + number, band);
+            Empty(_segments.Items + number, of.Band, of.RecordMax);
         SpinLatch.Exit(ref _gate);
         return number;
     }
@@ -200,6 +206,16 @@ internal sealed unsafe class ColdSegments : IDisposable
         SpinLatch.Enter(ref _gate);
         if (segment->Life == life && segment->TimedNamed == named)
             Volatile.Write(ref segment->TimedFromMs, fromMs);
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>The head of the segment, as it is if it has that life, says what its longest record is.</summary>
+    public void LearnRecordMax(uint number, ulong life, int recordMax)
+    {
+        ColdSegment* segment = _segments.Items + number;
+        SpinLatch.Enter(ref _gate);
+        if (segment->State != ColdState.Free && segment->Life == life && segment->Band == 1)
+            segment->RecordMax = (short)recordMax;
         SpinLatch.Exit(ref _gate);
     }
 
@@ -370,11 +386,12 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     // Pins are left as they are: readers that come late have some, and find out that the word is gone.
-    private static void Empty(ColdSegment* segment, int band)
+    private static void Empty(ColdSegment* segment, int band, int recordMax = 0)
     {
         segment->State = ColdState.Open;
         segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
-        segment->Band = band;
+        segment->Band = (short)band;
+        segment->RecordMax = (short)recordMax;
         segment->Used = segment->Records = segment->TimedNamed = 0;
         segment->TimedFromMs = long.MaxValue;
         segment->End = 0;
