@@ -10,8 +10,8 @@ namespace Garnet.Server.Families.Collections;
 /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one. Who is due is left behind.</summary>
 internal unsafe struct ChunkText : IExamine
 {
-    /// <summary>Of the chunk; of a list, the page's first element.</summary>
-    internal long Number;
+    /// <summary>Of the chunk.</summary>
+    internal uint Number;
     /// <summary>One more than the slot that is wanted, 0 for all.</summary>
     internal int OnlySlot;
     internal ByteQueue Bytes;
@@ -20,14 +20,8 @@ internal unsafe struct ChunkText : IExamine
 
     public void Look(ref RecordEdit record)
     {
-        if (record.Kind == RecordKind.List)
-        {
-            TakePage(ref record);
-            return;
-        }
-
         EntryForm form = FormOf(record.Kind);
-        Page page = ChunkedMembers.Open(ref record, (uint)Number);
+        Page page = ChunkedMembers.Open(ref record, Number);
         Slots = page.Count;
         for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
         {
@@ -50,18 +44,6 @@ internal unsafe struct ChunkText : IExamine
     {
         Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
         Add(text[..NumberText.WriteDouble(text, score)]);
-    }
-
-    private void TakePage(ref RecordEdit record)
-    {
-        long first = Number;
-        SequencePage page = Sequence.Open(ref record, PageDirectory.Seek(ref record, ref first).Number);
-        Slots = page.Count;
-        for (byte* at = page.First; at != page.End;)
-        {
-            at = SequencePage.Read(at, out byte* element, out int length);
-            Add(new ReadOnlySpan<byte>(element, length));
-        }
     }
 
     private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
