@@ -7,7 +7,8 @@ namespace Garnet.Types.Collections;
 public static unsafe class PieceTransfer
 {
     /// <summary>Copies to a key under which nothing is. The chunks have numbers of the second set, and of the first if it has any.</summary>
-    public static Outcome Copy<T>(StoreSession store, in KeyRef source, in KeyRef target, in PutRecord root, bool hasFirstSet) where T : struct, IEdit, IPiece
+    public static Outcome Copy<T>(StoreSession store, in KeyRef source, in KeyRef target, in PutRecord root, bool hasFirstSet)
+        where T : struct, IEdit, IPiece
     {
         uint limit = RootLimit.Of(root.Value);
         var piece = new T { Part = new ValuePiece { Number = ValuePiece.Root, Bytes = root.Value, Length = root.Length } };

@@ -1,5 +1,4 @@
 using Garnet.Common.Bytes;
-using Garnet.Common.Resp;
 using Garnet.Types.Collections;
 using Garnet.Types.Keys;
 using Garnet.Types.Lists;
@@ -7,7 +6,10 @@ using Tsavorite;
 
 namespace Garnet.Server.Families.Collections;
 
-/// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one. Who is due is left behind.</summary>
+/// <summary>
+/// Gathers the entries of one chunk as operands, members of a sorted set behind their raw scores: those without expiry, or one that has one. Who is due is
+/// left behind.
+/// </summary>
 internal unsafe struct ChunkText : IExamine
 {
     /// <summary>Of the chunk.</summary>
@@ -30,7 +32,11 @@ internal unsafe struct ChunkText : IExamine
                 continue;
             ExpireAtMs = entry.ExpireAtMs;
             if (form == EntryForm.Scored)
-                Add(entry.Score);
+            {
+                OperandText.Append(ref Bytes, entry.ValueSpan, entry.KeySpan);
+                continue;
+            }
+
             Add(entry.KeySpan);
             if (form == EntryForm.Pair)
                 Add(entry.ValueSpan);
@@ -39,12 +45,6 @@ internal unsafe struct ChunkText : IExamine
 
     private static EntryForm FormOf(RecordKind kind) =>
         kind == RecordKind.Set ? EntryForm.Member : kind == RecordKind.SortedSet ? EntryForm.Scored : EntryForm.Pair;
-
-    private void Add(double score)
-    {
-        Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
-        Add(text[..NumberText.WriteDouble(text, score)]);
-    }
 
     private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
 }

@@ -1,3 +1,4 @@
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Types.Collections;
@@ -28,7 +29,7 @@ internal static unsafe class CollectionTransfer
         var size = default(FootprintLook);
         store.Examine(in source, ref size, quiet: true);
         using var replacing = new Replacing(store, target);
-        if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), size.Bytes))
+        if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), ArgumentBytesOf(in root, in size)))
             return Outcome.OutOfMemory;
         Outcome outcome = root.Kind switch
         {
@@ -45,8 +46,11 @@ internal static unsafe class CollectionTransfer
         return replacing.End(outcome);
     }
 
-    // What it takes in memory is more than what its entries take in the log (a member of 4 bytes with a score of 24 digits: 34 and 32). Lists and streams
-    // go record by record, others in feeds, but for entries with an expiry, each of which goes by itself.
+    // What it takes in memory is more than what its entries take in the log; scores are texts there, which are asked for at their longest.
+    private static long ArgumentBytesOf(in PutRecord root, in FootprintLook size) =>
+        root.Kind == RecordKind.SortedSet ? size.Bytes + (Root.ChunkedCount(root.Value) * NumberText.DoubleBytesMax) : size.Bytes;
+
+    // Lists and streams go record by record, others in feeds, but for entries with an expiry, each of which goes by itself.
     private static long ChangesOf(in PutRecord root, in FootprintLook size)
     {
         if (root.Kind is RecordKind.Stream or RecordKind.List)
@@ -122,7 +126,7 @@ internal static unsafe class CollectionTransfer
         }
         else if (kind == RecordKind.SortedSet)
         {
-            var put = new SortedSetPut { Pairs = operands, Limits = limits, Converted = converted };
+            var put = new SortedSetPut { Scored = operands, Limits = limits, Converted = converted };
             outcome = store.Edit(in target, ref put);
             if (outcome == Outcome.Done && text.ExpireAtMs != 0)
                 outcome = Retime(store, in target, operands, text.ExpireAtMs);
@@ -132,12 +136,11 @@ internal static unsafe class CollectionTransfer
     }
 
     // The only member, behind its score.
-    private static Outcome Retime(StoreSession store, in KeyRef target, in Operands pair, long expireAtMs)
+    private static Outcome Retime(StoreSession store, in KeyRef target, in Operands scored, long expireAtMs)
     {
-        Operands.Reader reader = pair.Read();
+        Operands.Reader reader = scored.Read();
         reader.Next();
-        reader.Next();
-        var member = new Arg { Bytes = reader.Bytes, Length = reader.Length };
+        var member = new Arg { Bytes = reader.Bytes + sizeof(double), Length = reader.Length - sizeof(double) };
         var retime = new RetimeEntries { Keys = new Operands(&member, 1), ExpireAtMs = expireAtMs };
         return store.Edit(in target, ref retime);
     }
