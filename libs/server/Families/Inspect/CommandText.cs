@@ -37,7 +37,8 @@ internal static class CommandText
             char before = ':';
             foreach (double percentile in info.Server.Settings.Inspect.LatencyPercentiles.Values)
             {
-                info.Append(string.Create(CultureInfo.InvariantCulture, $"{before}p{percentile}={ReactorFigures.BoundOf(timed, percentile):F3}"));
+                double bound = ReactorFigures.BoundOf(timed, percentile);
+                info.Append(string.Create(CultureInfo.InvariantCulture, $"{before}p{percentile}={bound:F3}"));
                 before = ',';
             }
 

@@ -46,20 +46,17 @@ internal sealed class InfoText(ServerContext server)
 
     internal void Field(string name, string value)
     {
-        Append(name);
-        Append(":");
-        Append(value);
-        Append("\r\n");
+        Begin(name, value.Length * Utf8BytesMax);
+        _length += Encoding.UTF8.GetBytes(value, _text.AsSpan(_length));
+        EndLine();
     }
 
     internal unsafe void Field(string name, long value)
     {
-        Append(name);
-        Append(":");
-        Reserve(NumberText.Int64BytesMax);
+        Begin(name, NumberText.Int64BytesMax);
         fixed (byte* at = &_text[_length])
             _length += (int)(NumberText.Write(at, value) - at);
-        Append("\r\n");
+        EndLine();
     }
 
     /// <summary>Text as it is, for lines of another form.</summary>
@@ -127,6 +124,20 @@ internal sealed class InfoText(ServerContext server)
         for (long rest = parts % scale, place = scale / 10; place > 0; rest %= place, place /= 10)
             text[at++] = (char)('0' + (rest / place));
         return new string(text[..at]);
+    }
+
+    // A field's name, and room for its value and the end of the line.
+    private void Begin(string name, int valueBytes)
+    {
+        Reserve(checked((name.Length * Utf8BytesMax) + valueBytes + 3));
+        _length += Encoding.UTF8.GetBytes(name, _text.AsSpan(_length));
+        _text[_length++] = (byte)':';
+    }
+
+    private void EndLine()
+    {
+        _text[_length++] = (byte)'\r';
+        _text[_length++] = (byte)'\n';
     }
 
     private void Reserve(int bytes)

@@ -98,10 +98,7 @@ public unsafe ref struct RecordEdit
     internal readonly byte* Bucket => _bucket;
     internal readonly byte* Found => _record;
 
-    /// <summary>
-    /// Makes a record where there is none and returns its value's bytes, to be filled before <see cref="Close"/>. It has the owner number that was taken
-    /// before, if one was.
-    /// </summary>
+    /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
     {
         _hasChanged = true;
