@@ -30,7 +30,7 @@ internal static class CommandCells
                "PING x", "GET key:#", "SET key:# %", "SET key:# % EX 1000", "INCR ctr:#", "APPEND app:# x ; DEL app:#", "GETEX key:# EX 1000",
                "EXPIRE key:# 1000", "TTL key:#", "TYPE key:#", "EXISTS key:#", "OBJECT ENCODING key:#", "DUMP key:#", "COPY key:# copy REPLACE",
                "SET gone:# x ; GETDEL gone:#", "SCAN 0 COUNT 100", "LCS text other", "BITCOUNT bits", "SETBIT bits 70000 1", "GETBIT bits 70000",
-               "BITOP XOR both bits beats", "BITFIELD field INCRBY u8 8 1", "PFADD seen m:#", "PFCOUNT seen", "PFCOUNT seen met",
+               "BITOP XOR both bits beats", "BITOP NOT both bits", "BITFIELD field INCRBY u8 8 1", "PFADD seen m:#", "PFCOUNT seen", "PFCOUNT seen met",
                "PFMERGE merged seen met",
            ]
            select (command, Large),
@@ -54,7 +54,8 @@ internal static class CommandCells
            [
                "HGETALL hm", "SMEMBERS sm", "SINTER sm sn", "SINTERCARD 2 sm sn", "SUNION sm sn", "SDIFF sn sm", "SINTERSTORE to sm sn",
                "SUNIONSTORE to sm sn", "ZADD zm # m:#", "ZUNIONSTORE to 2 zm zm", "ZINTERSTORE to 2 zm sm", "ZRANGESTORE to zm 0 -1",
-               "COPY hm to REPLACE", "SORT numbers", "LINSERT lm BEFORE nothing x", "LPOS lm nothing",
+               "ZDIFFSTORE to 2 zm sn", "ZINTERCARD 2 zm sm", "COPY hm to REPLACE", "COPY sm to REPLACE", "COPY zm to REPLACE", "COPY lm to REPLACE",
+               "SUNIONSTORE spare sm ; SPOP spare 500", "SRANDMEMBER sm 500", "HRANDFIELD hm 500", "ZRANDMEMBER zm 500", "SORT numbers", "LINSERT lm BEFORE nothing x", "LPOS lm nothing",
            ]
            select (command, Medium),
         .. from command in (string[])
@@ -75,7 +76,7 @@ internal static class CommandCells
            [
                "MULTI ; INCR ctr:# ; INCR ctr:# ; EXEC", "WATCH key:# ; UNWATCH", "EVAL return(redis.call('INCR',KEYS[1])) 1 ctr:#",
                "EVAL return(cjson.encode(cjson.decode(ARGV[1]))) 0 {\"a\":[1,2,3],\"b\":{\"c\":\"d\"}}",
-               "EVAL return(cmsgpack.unpack(cmsgpack.pack(ARGV))[1]) 0 one two three", "PUBLISH nobody hello", "INFO stats", "DBSIZE ; DBSIZE",
+               "EVAL return(cmsgpack.unpack(cmsgpack.pack(ARGV))[1]) 0 one two three", "PUBLISH nobody hello", "INFO", "INFO stats", "DBSIZE ; DBSIZE",
                "CONFIG GET maxmemory", "CLIENT ID", "MEMORY USAGE key:#",
            ]
            select (command, Medium),

@@ -69,8 +69,7 @@ public sealed class SettingTable
 
     private List<string> Find(IReadOnlyList<string> patterns)
     {
-        List<(string Name, byte[] Bytes)> left =
-            [.. Names().Where(name => !_byName[name].Declared.Hidden).Select(static name => (name, Encoding.UTF8.GetBytes(name)))];
+        List<(string Name, byte[] Bytes)>? left = null; // with the first pattern: most ask for one setting by its name
         var found = new List<string>();
         var known = new HashSet<string>(StringComparer.Ordinal);
         foreach (string pattern in patterns)
@@ -82,6 +81,7 @@ public sealed class SettingTable
                     found.Add(name);
                 continue;
             }
+            left ??= [.. Names().Where(name => !_byName[name].Declared.Hidden).Select(static name => (name, Encoding.UTF8.GetBytes(name)))];
             if (left.Count == 0)
                 continue;
             var glob = new Glob(bytes, ignoreCase: true);

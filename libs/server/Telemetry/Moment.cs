@@ -15,6 +15,7 @@ internal sealed class Moment(ServerContext server)
     private long[] _buckets = [];
     private StoreFigures? _store;
     private double? _quickUs;
+    private Environment.ProcessCpuUsage? _processor;
     private bool _hasBuckets;
 
     /// <summary>One with <see cref="Buckets"/> that somebody has at hand.</summary>
@@ -56,6 +57,10 @@ internal sealed class Moment(ServerContext server)
     internal long PeakBytes => Math.Max(Store.PeakBytes + ClientBytes + server.Observers.Tracker.MemoryBytes, UsedBytes);
 
     internal long ResidentBytes => field > 0 ? field : field = MemoryPlan.ResidentBytes();
+
+    /// <summary>Processor time of the process.</summary>
+    internal Environment.ProcessCpuUsage Processor =>
+        _processor ??= OperatingSystem.IsIOS() || OperatingSystem.IsTvOS() ? default : Environment.CpuUsage;
 
     internal long UptimeSeconds => Math.Max(server.Clock.UnixMs - server.StartedUnixMs, 0) / 1000;
 

@@ -22,10 +22,10 @@ internal static class ServerFigures
         static m => m.Server.Tls.ExpiresUnixSeconds);
     internal static readonly Figure CpuSystem = List.Seconds(
         "used_cpu_sys", "redis_cpu_sys_seconds_total", "Processor time in the kernel.", 1_000_000,
-        static _ => (long)Usage.PrivilegedTime.TotalMicroseconds);
+        static m => (long)m.Processor.PrivilegedTime.TotalMicroseconds);
     internal static readonly Figure CpuUser = List.Seconds(
         "used_cpu_user", "redis_cpu_user_seconds_total", "Processor time outside the kernel.", 1_000_000,
-        static _ => (long)Usage.UserTime.TotalMicroseconds);
+        static m => (long)m.Processor.UserTime.TotalMicroseconds);
 
     internal static readonly Figure ConnectedClients = List.Gauge(
         "connected_clients", "redis_connected_clients", "Clients connected.", static m => m.Clients.Count);
@@ -95,7 +95,4 @@ internal static class ServerFigures
         static _ => GC.GetTotalMemory(forceFullCollection: false));
 
     internal static IReadOnlyList<Figure> All => List.All;
-
-    private static Environment.ProcessCpuUsage Usage =>
-        OperatingSystem.IsIOS() || OperatingSystem.IsTvOS() ? default : Environment.CpuUsage;
 }

@@ -42,21 +42,6 @@ public static unsafe class SortedForm
         return put;
     }
 
-    /// <summary>
-    /// Makes an empty sorted set in chunks for what would not fit packed, to be filled one by one; <see cref="MemberFill.End"/> follows. Its order has
-    /// one page, empty until the first member comes. False if that cannot be: nothing has changed then.
-    /// </summary>
-    public static bool TryBeginLarge(ref RecordEdit edit, in Operands pairs, in CollectionLimits limits)
-    {
-        bool isFew = pairs.Count / 2 <= CollectionLimits.PackedEntriesMax && pairs.EncodedBytes() <= limits.PackedBytesMax * PackedTimes;
-        if (edit.Exists || isFew)
-            return false;
-        if (!MemberFill.TryBegin(ref edit, MemberShape.SortedSet, PageDirectory.FirstRootBytes, pairs))
-            return false;
-        BeginOrder(ref edit, Sequence.SortedPageBytes, 0);
-        return true;
-    }
-
     /// <summary>Removes a member; with the last one goes the record.</summary>
     public static bool Remove(ref RecordEdit edit, byte* member, int bytes)
     {
@@ -140,7 +125,7 @@ public static unsafe class SortedForm
     }
 
     // The eight bytes of a score are no value that could be too long.
-    private static CollectionLimits Names(in CollectionLimits limits) =>
+    internal static CollectionLimits Names(in CollectionLimits limits) =>
         limits with { ValueBytesMax = Math.Max(limits.ValueBytesMax, Entry.ScoreBytes) };
 
     private static bool Exceeds(in CollectionLimits limits, in Entry parts, long count) =>

@@ -14,6 +14,11 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
 
     /// <summary>Score, member, score, member …</summary>
     public Operands Pairs;
+    /// <summary>
+    /// Or members that are different, each behind its raw score, as whoever took them from a collection has them: without a way over text. They are
+    /// logged as pairs.
+    /// </summary>
+    public Operands Scored;
     public PutScore Options;
     public CollectionLimits Limits;
     /// <summary>The set counts as large from now on.</summary>
@@ -35,7 +40,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
 
     public static byte OpId => 23;
 
-    public readonly long EncodedBytesMax => 1 + Pairs.EncodedBytes();
+    public readonly long EncodedBytesMax =>
+        1 + Pairs.EncodedBytes() + Scored.EncodedBytes() + (Scored.Count * (long)(NumberText.DoubleBytesMax + VarInt.BytesMax));
 
     public bool Run(ref RecordEdit edit)
     {
@@ -43,20 +49,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         MetDue = edit.Exists && !WrongKind && AnyDue(ref edit);
         if (WrongKind || MetDue)
             return false;
-        int done = 0;
-        bool isLarge = (Options & PutScore.IfPresent) == 0 && SortedForm.TryBeginLarge(ref edit, Pairs, Limits);
-        for (Operands.Reader reader = Pairs.Read(); reader.Next(); done++)
-        {
-            NumberText.TryDouble(reader.Span, out double score);
-            reader.Next();
-            edit.CleanBehind();
-            if (!TryPut(ref edit, reader.Bytes, reader.Length, score + 0.0)) // -0 becomes 0
-                break;
-        }
-
-        if (isLarge)
-            MemberFill.End(ref edit, EntryForm.Scored, Pairs.Count / 2);
-        Pairs.Truncate(done * 2);
+        if (!TryCreate(ref edit))
+            PutEach(ref edit);
         if (edit.Exists && Converted)
             Root.Raise(ref edit, RootFlags.Converted);
         Converted = edit.Exists && Root.Has(edit.Value, RootFlags.Converted);
@@ -68,7 +62,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
     public readonly int Encode(Span<byte> to)
     {
         to[0] = (byte)((byte)Options | (Converted ? LogsConverted : 0));
-        return 1 + Pairs.Encode(to[1..]);
+        return 1 + (Scored.Count > 0 ? EncodeScored(to[1..]) : Pairs.Encode(to[1..]));
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
@@ -79,6 +73,71 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         Converted = (from[0] & LogsConverted) != 0;
         Limits = CollectionLimits.Replay;
         return Operands.TryDecode(from[1..], out Pairs) && Pairs.Count > 0 && Pairs.Count % 2 == 0;
+    }
+
+    // All of them at once, if they are a set that is new.
+    private bool TryCreate(ref RecordEdit edit)
+    {
+        if (edit.Exists || (Options & (PutScore.IfAbsent | PutScore.IfPresent | PutScore.IfGreater | PutScore.IfLess | PutScore.Add)) != 0)
+            return false;
+        bool areRaw = Scored.Count > 0;
+        if (areRaw && SortedFill.TryCreatePacked(ref edit, Scored, Limits))
+        {
+            Added = Scored.Count;
+            return true;
+        }
+
+        var terms = new FillTerms(0, areRaw, areRaw);
+        if (!SortedFill.TryCreateLarge(ref edit, areRaw ? Scored : Pairs, Limits, terms, out FillCounts counts))
+            return false;
+        (Added, Updated) = (counts.Added, counts.Rescored);
+        return true;
+    }
+
+    private void PutEach(ref RecordEdit edit)
+    {
+        int done = 0;
+        bool areRaw = Scored.Count > 0;
+        for (Operands.Reader reader = areRaw ? Scored.Read() : Pairs.Read(); reader.Next(); done++)
+        {
+            int skipped = areRaw ? sizeof(double) : 0;
+            double score;
+            if (areRaw)
+                score = *(double*)reader.Bytes;
+            else
+                NumberText.TryDouble(reader.Span, out score);
+            if (!areRaw)
+                reader.Next();
+            edit.CleanBehind();
+            if (!TryPut(ref edit, reader.Bytes + skipped, reader.Length - skipped, score + 0.0)) // -0 becomes 0
+                break;
+        }
+
+        Scored.Truncate(done);
+        Pairs.Truncate(done * 2);
+    }
+
+    private readonly int EncodeScored(Span<byte> to)
+    {
+        Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
+        fixed (byte* start = to)
+        {
+            byte* at = start;
+            for (Operands.Reader reader = Scored.Read(); reader.Next();)
+            {
+                at = WriteOne(at, text[..NumberText.WriteDouble(text, *(double*)reader.Bytes + 0.0)]);
+                at = WriteOne(at, reader.Span[sizeof(double)..]);
+            }
+
+            return (int)(at - start);
+        }
+    }
+
+    private static byte* WriteOne(byte* at, ReadOnlySpan<byte> bytes)
+    {
+        at = VarInt.Write(at, (uint)bytes.Length);
+        bytes.CopyTo(new Span<byte>(at, bytes.Length));
+        return at + bytes.Length;
     }
 
     // Others that are due stay hidden: they do not change what becomes of these.

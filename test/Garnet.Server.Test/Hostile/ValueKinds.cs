@@ -43,6 +43,7 @@ internal static class ValueKinds
         yield return ["LTRIM", "l:pages", "100", "-5"];
         yield return ["RPUSH", "l:long", "e", new string('y', 70_000), new string('z', 130), ""];
         yield return ["COPY", "l:packed", "l:copied"];
+        yield return ["COPY", "l:pages", "l:pages copied"];
     }
 
     private static IEnumerable<string[]> SortedSets()
@@ -55,6 +56,8 @@ internal static class ValueKinds
         yield return ["ZEXPIRE", "z:timed", "1000", "MEMBERS", "40", .. Numbers(40).Select(static i => "m" + i)];
         yield return ["ZEXPIRE", "z:packed", "1000", "MEMBERS", "2", "m1", "m2"];
         yield return ["COPY", "z:packed", "z:copied"];
+        yield return ["COPY", "z:timed", "z:timed too"];
+        yield return ["ZRANGESTORE", "z:stored", "z:chunks", "0", "-1"];
     }
 
     private static IEnumerable<string[]> Streams()

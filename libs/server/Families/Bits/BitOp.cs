@@ -1,4 +1,4 @@
-using Garnet.Common;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -81,25 +81,32 @@ internal readonly struct BitOp : ICommand
 
         // Twice the room where what is found in several sources needs bits of its own.
         bool counts = operation is BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr or BitOperation.One;
-        using var memory = new NativeArray<byte>(length * (counts ? 2L : 1));
-        byte* room = memory.Items;
-        var mix = new MixLook
+        var memory = default(ByteQueue); // one of the blocks that are kept: new memory costs more than the bits (BITOP of 1 MiB)
+        try
         {
-            Operation = operation,
-            Result = room,
-            Length = length,
-            Several = room + length,
-            SeveralLength = counts ? length : 0,
-        };
-        foreach (ref readonly KeyRef key in keys[1..])
-        {
-            if (store.Read(in key, ref mix, quiet: true) != Outcome.Done)
-                mix.Add(default);
-        }
+            byte* room = memory.Reserve(checked(length * (counts ? 2 : 1)));
+            var mix = new MixLook
+            {
+                Operation = operation,
+                Result = room,
+                Length = length,
+                Several = room + length,
+                SeveralLength = counts ? length : 0,
+            };
+            foreach (ref readonly KeyRef key in keys[1..])
+            {
+                if (store.Read(in key, ref mix, quiet: true) != Outcome.Done)
+                    mix.Add(default);
+            }
 
-        mix.End();
-        var set = new SetValue { Value = room, Length = length };
-        return store.Modify(in keys[0], ref set); // the log may not take so much
+            mix.End();
+            var set = new SetValue { Value = room, Length = length };
+            return store.Modify(in keys[0], ref set); // the log may not take so much
+        }
+        finally
+        {
+            memory.Free(); // common.Q1
+        }
     }
 
     private struct SizeLook : IRead

@@ -1,5 +1,4 @@
 using Garnet.Common.Bytes;
-using Garnet.Common.Resp;
 using Garnet.Types.Collections;
 using Garnet.Types.Keys;
 using Garnet.Types.Lists;
@@ -7,11 +6,14 @@ using Tsavorite;
 
 namespace Garnet.Server.Families.Collections;
 
-/// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one. Who is due is left behind.</summary>
+/// <summary>
+/// Gathers the entries of one chunk as operands, members of a sorted set behind their raw scores: those without expiry, or one that has one. Who is due is
+/// left behind.
+/// </summary>
 internal unsafe struct ChunkText : IExamine
 {
-    /// <summary>Of the chunk; of a list, the page's first element.</summary>
-    internal long Number;
+    /// <summary>Of the chunk.</summary>
+    internal uint Number;
     /// <summary>One more than the slot that is wanted, 0 for all.</summary>
     internal int OnlySlot;
     internal ByteQueue Bytes;
@@ -20,14 +22,8 @@ internal unsafe struct ChunkText : IExamine
 
     public void Look(ref RecordEdit record)
     {
-        if (record.Kind == RecordKind.List)
-        {
-            TakePage(ref record);
-            return;
-        }
-
         EntryForm form = FormOf(record.Kind);
-        Page page = ChunkedMembers.Open(ref record, (uint)Number);
+        Page page = ChunkedMembers.Open(ref record, Number);
         Slots = page.Count;
         for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
         {
@@ -36,7 +32,11 @@ internal unsafe struct ChunkText : IExamine
                 continue;
             ExpireAtMs = entry.ExpireAtMs;
             if (form == EntryForm.Scored)
-                Add(entry.Score);
+            {
+                OperandText.Append(ref Bytes, entry.ValueSpan, entry.KeySpan);
+                continue;
+            }
+
             Add(entry.KeySpan);
             if (form == EntryForm.Pair)
                 Add(entry.ValueSpan);
@@ -45,24 +45,6 @@ internal unsafe struct ChunkText : IExamine
 
     private static EntryForm FormOf(RecordKind kind) =>
         kind == RecordKind.Set ? EntryForm.Member : kind == RecordKind.SortedSet ? EntryForm.Scored : EntryForm.Pair;
-
-    private void Add(double score)
-    {
-        Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
-        Add(text[..NumberText.WriteDouble(text, score)]);
-    }
-
-    private void TakePage(ref RecordEdit record)
-    {
-        long first = Number;
-        SequencePage page = Sequence.Open(ref record, PageDirectory.Seek(ref record, ref first).Number);
-        Slots = page.Count;
-        for (byte* at = page.First; at != page.End;)
-        {
-            at = SequencePage.Read(at, out byte* element, out int length);
-            Add(new ReadOnlySpan<byte>(element, length));
-        }
-    }
 
     private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
 }

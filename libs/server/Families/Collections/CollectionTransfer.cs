@@ -1,3 +1,4 @@
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Types.Collections;
@@ -12,8 +13,8 @@ using Tsavorite;
 namespace Garnet.Server.Families.Collections;
 
 /// <summary>
-/// Copies a collection with chunks to another key, whose partition is another one: its chunks are dealt out anew there. The log gets
-/// what a client would have sent to build it. Both partitions are locked by the session.
+/// Copies a collection with chunks to another key. Lists and streams go chunk by chunk as they are. Where the hash of a key says the chunk, as the owner number
+/// seeds it (collections.L2), chunks are dealt out anew: the log gets what a client would have sent to build it. Both partitions are locked by the session.
 /// </summary>
 internal static unsafe class CollectionTransfer
 {
@@ -28,11 +29,14 @@ internal static unsafe class CollectionTransfer
         var size = default(FootprintLook);
         store.Examine(in source, ref size, quiet: true);
         using var replacing = new Replacing(store, target);
-        if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), size.Bytes))
+        if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), ArgumentBytesOf(in root, in size)))
             return Outcome.OutOfMemory;
-        Outcome outcome = root.Kind == RecordKind.Stream
-            ? StreamTransfer.Copy(store, in source, in target, in root)
-            : CopyEntries(ref call, in source, in target, in root);
+        Outcome outcome = root.Kind switch
+        {
+            RecordKind.Stream => PieceTransfer.Copy<StreamPiece>(store, in source, in target, in root, hasFirstSet: true),
+            RecordKind.List => PieceTransfer.Copy<ListPiece>(store, in source, in target, in root, hasFirstSet: false),
+            _ => CopyEntries(ref call, in source, in target, in root),
+        };
         if (outcome == Outcome.Done)
         {
             var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
@@ -42,11 +46,14 @@ internal static unsafe class CollectionTransfer
         return replacing.End(outcome);
     }
 
-    // What it takes in memory is more than what its entries take in the log (a member of 4 bytes with a score of 24 digits: 34 and 32). A stream
-    // goes record by record, others in feeds, but for entries with an expiry, each of which goes by itself.
+    // What it takes in memory is more than what its entries take in the log; scores are texts there, which are asked for at their longest.
+    private static long ArgumentBytesOf(in PutRecord root, in FootprintLook size) =>
+        root.Kind == RecordKind.SortedSet ? size.Bytes + (Root.ChunkedCount(root.Value) * NumberText.DoubleBytesMax) : size.Bytes;
+
+    // Lists and streams go record by record, others in feeds, but for entries with an expiry, each of which goes by itself.
     private static long ChangesOf(in PutRecord root, in FootprintLook size)
     {
-        if (root.Kind == RecordKind.Stream)
+        if (root.Kind is RecordKind.Stream or RecordKind.List)
             return size.Records + RootChanges;
         long expiring = Root.Has(root.Value, RootFlags.Expiring) ? Root.ChunkedCount(root.Value) : 0;
         int operations = root.Kind == RecordKind.Hash ? 1 : 2; // a field is put with its time, a member put, and timed
@@ -56,8 +63,7 @@ internal static unsafe class CollectionTransfer
     private static Outcome CopyEntries(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
         StoreSession store = call.Session;
-        // A list goes page by page, each found by how many elements were before it.
-        long chunks = root.Kind == RecordKind.List ? Root.ChunkedCount(root.Value) : Root.Chunks(root.Value);
+        uint chunks = Root.Chunks(root.Value);
         bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
         CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
         Outcome outcome = Outcome.Done;
@@ -76,7 +82,7 @@ internal static unsafe class CollectionTransfer
                     outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
                 }
 
-                text.Number += root.Kind == RecordKind.List ? text.Slots : 1;
+                text.Number++;
                 if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || text.Number >= chunks))
                     outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
             }
@@ -120,32 +126,21 @@ internal static unsafe class CollectionTransfer
         }
         else if (kind == RecordKind.SortedSet)
         {
-            var put = new SortedSetPut { Pairs = operands, Limits = limits, Converted = converted };
+            var put = new SortedSetPut { Scored = operands, Limits = limits, Converted = converted };
             outcome = store.Edit(in target, ref put);
             if (outcome == Outcome.Done && text.ExpireAtMs != 0)
                 outcome = Retime(store, in target, operands, text.ExpireAtMs);
-        }
-        else if (kind == RecordKind.List)
-        {
-            var push = new ListPush
-            {
-                Values = operands,
-                Converted = converted,
-                Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax },
-            };
-            outcome = store.Edit(in target, ref push);
         }
 
         return outcome;
     }
 
     // The only member, behind its score.
-    private static Outcome Retime(StoreSession store, in KeyRef target, in Operands pair, long expireAtMs)
+    private static Outcome Retime(StoreSession store, in KeyRef target, in Operands scored, long expireAtMs)
     {
-        Operands.Reader reader = pair.Read();
+        Operands.Reader reader = scored.Read();
         reader.Next();
-        reader.Next();
-        var member = new Arg { Bytes = reader.Bytes, Length = reader.Length };
+        var member = new Arg { Bytes = reader.Bytes + sizeof(double), Length = reader.Length - sizeof(double) };
         var retime = new RetimeEntries { Keys = new Operands(&member, 1), ExpireAtMs = expireAtMs };
         return store.Edit(in target, ref retime);
     }

@@ -18,7 +18,7 @@ internal static class CommandText
             double us = info.Moment.MicrosecondsOf(i);
             double per = totals.Calls[i] == 0 ? 0 : us / totals.Calls[i];
             string name = info.Moment.NameOf(i);
-            info.Text.Append(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n");
+            info.Append(string.Create(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n"));
         }
     }
 
@@ -33,15 +33,16 @@ internal static class CommandText
             ReadOnlySpan<long> timed = info.Moment.BucketsOf(i);
             if (!timed.ContainsAnyExcept(0))
                 continue;
-            info.Text.Append("latency_percentiles_usec_").Append(info.Moment.NameOf(i));
+            info.Append("latency_percentiles_usec_" + info.Moment.NameOf(i));
             char before = ':';
             foreach (double percentile in info.Server.Settings.Inspect.LatencyPercentiles.Values)
             {
-                info.Text.Append(CultureInfo.InvariantCulture, $"{before}p{percentile}={ReactorFigures.BoundOf(timed, percentile):F3}");
+                double bound = ReactorFigures.BoundOf(timed, percentile);
+                info.Append(string.Create(CultureInfo.InvariantCulture, $"{before}p{percentile}={bound:F3}"));
                 before = ',';
             }
 
-            info.Text.Append("\r\n");
+            info.Append("\r\n");
         }
     }
 
@@ -51,7 +52,7 @@ internal static class CommandText
         foreach ((string code, long count) in info.Totals.ErrorsByCode.OrderBy(pair => pair.Key, StringComparer.Ordinal))
         {
             if (count > 0)
-                info.Text.Append(CultureInfo.InvariantCulture, $"errorstat_{code}:count={count}\r\n");
+                info.Append(string.Create(CultureInfo.InvariantCulture, $"errorstat_{code}:count={count}\r\n"));
         }
     }
 }

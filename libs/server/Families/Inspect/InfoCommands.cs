@@ -38,7 +38,7 @@ internal readonly struct Info : ICommand
                 write(info);
         }
 
-        call.Out.Verbatim(Encoding.UTF8.GetBytes(info.Text.ToString()));
+        call.Out.Verbatim(info.Bytes);
         return Reply.Sent;
     }
 

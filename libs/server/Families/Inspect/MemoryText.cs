@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Server.Families.Scripting;
 using Garnet.Server.Telemetry;
 
@@ -24,7 +25,7 @@ internal static class MemoryText
         info.Size("total_system_memory", total);
         Scripts(info);
         info.Size(ServerFigures.MemoryMax);
-        info.Field("maxmemory_policy", info.Server.Table.Get("maxmemory-policy") is [var policy, ..] ? policy.Value : "noeviction");
+        info.Field("maxmemory_policy", info.Server.Table.TryFind("maxmemory-policy", out Setting? policy) ? policy.Text : "noeviction");
         info.Field("allocator_frag_ratio", "1.00");
         info.Field("allocator_frag_bytes", 0);
         info.Field("allocator_rss_ratio", InfoText.Ratio(rss, used));

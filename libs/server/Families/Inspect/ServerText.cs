@@ -6,6 +6,8 @@ namespace Garnet.Server.Families.Inspect;
 /// <summary>INFO server, cpu, modules and cluster: what process this is.</summary>
 internal static class ServerText
 {
+    private static readonly string SystemName = RuntimeInformation.OSDescription.Replace('\n', ' ');
+
     internal static void Server(InfoText info)
     {
         info.Section("Server");
@@ -14,7 +16,7 @@ internal static class ServerText
         info.Field("redis_git_dirty", "0");
         info.Field("redis_build_id", "0");
         info.Field("redis_mode", "standalone");
-        info.Field("os", RuntimeInformation.OSDescription.Replace('\n', ' '));
+        info.Field("os", SystemName);
         info.Field("arch_bits", "64");
         info.Field("monotonic_clock", "system");
         bool usesSockets = info.Server.Settings.Network.Transport == TransportKind.Sockets || !OperatingSystem.IsLinux();

@@ -49,6 +49,6 @@ internal static class StatsText
     {
         info.Section("Keyspace");
         foreach (DatabaseFigures one in info.Moment.Databases)
-            info.Text.Append(CultureInfo.InvariantCulture, $"db{one.Number}:keys={one.Keys},expires={one.Expiring},avg_ttl=0\r\n");
+            info.Field(string.Create(CultureInfo.InvariantCulture, $"db{one.Number}"), $"keys={one.Keys},expires={one.Expiring},avg_ttl=0");
     }
 }

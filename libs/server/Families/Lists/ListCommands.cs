@@ -42,6 +42,7 @@ internal static unsafe class ListCommands
         table.AddEdit<ListPlace>();
         table.AddEdit<ListTrim>();
         table.AddEdit<ListRemove>();
+        table.AddParts<ListPiece>();
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>

@@ -94,31 +94,15 @@ internal static class ScoreAlgebraCommands
     }
 
     /// <summary>Puts scored members in the place of whatever is under the key.</summary>
-    internal static unsafe Outcome Keep(ref Call call, in KeyRef target, in Operands members)
+    internal static Outcome Keep(ref Call call, in KeyRef target, in Operands members)
     {
         using var replacing = new Replacing(call.Session, target);
         if (!replacing.TryBegin(members.EncodedBytes(), 1, members.EncodedBytes() + ((long)members.Count * NumberText.DoubleBytesMax)))
             return Outcome.OutOfMemory;
         if (members.Count == 0)
             return replacing.End(Outcome.Done);
-        var pairs = default(ByteQueue);
-        Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
-        try
-        {
-            for (Operands.Reader reader = members.Read(); reader.Next();)
-            {
-                OperandText.Append(ref pairs, text[..NumberText.WriteDouble(text, *(double*)reader.Bytes)]);
-                OperandText.Append(ref pairs, reader.Span[sizeof(double)..]);
-            }
-
-            Operands scored = OperandText.Read(pairs);
-            var put = new SortedSetPut { Pairs = scored, Limits = SortedSetCommands.Limits(ref call) };
-            return replacing.End(call.Session.Edit(in target, ref put));
-        }
-        finally
-        {
-            pairs.Free(); // common.Q1
-        }
+        var put = new SortedSetPut { Scored = members, Limits = SortedSetCommands.Limits(ref call) };
+        return replacing.End(call.Session.Edit(in target, ref put));
     }
 
     private static Reply Show(ref Call call, in Operands members, bool withScores)

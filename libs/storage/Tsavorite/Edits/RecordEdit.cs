@@ -98,11 +98,11 @@ public unsafe ref struct RecordEdit
     internal readonly byte* Bucket => _bucket;
     internal readonly byte* Found => _record;
 
-    /// <summary>Makes a record where there is none and returns its value's bytes, to be filled before <see cref="Close"/>.</summary>
+    /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
     {
         _hasChanged = true;
-        NewRecord next = new() { Kind = kind, ValueBytes = valueBytes };
+        NewRecord next = new() { Kind = kind, ValueBytes = valueBytes, Owner = Owner };
         byte* record = Add(_key, next, force: false);
         if (record == null)
             return null;
@@ -169,7 +169,7 @@ public unsafe ref struct RecordEdit
         Owner = 0;
     }
 
-    /// <summary>Gives the record an owner number; it is kept with the next <see cref="Write"/>.</summary>
+    /// <summary>Gives the record an owner number; it is kept with the next <see cref="Write"/> or <see cref="Create"/>.</summary>
     public void TakeOwner()
     {
         Owner = _core.NextOwner();

@@ -2,17 +2,20 @@ namespace Tsavorite;
 
 /// <summary>
 /// Record segments for all partitions. Free ones are handed out again before fresh ones, those still backed by
-/// memory first; <see cref="Trim"/> gives memory back when much of it is free.
+/// memory first; <see cref="Trim"/> gives memory back when much of it is free, and nobody has wanted it for a second or two: memory that is new costs a
+/// page fault every 4 KiB, and where large values come and go that is as much as writing them (COPY of a list of 100 KB).
 /// </summary>
 internal sealed unsafe class SegmentPool
 {
+    private const long IdleMs = 1000;
     private readonly Arena _arena;
     private readonly Segment* _segments;
     private readonly long _start;
     private readonly uint _segmentsMax;
     private int _gate;
     private uint _fresh = 1, _backedHead, _bareHead;
-    private int _backed;
+    private int _backed, _least, _idle; // free and backed: now, the least since the last look, and what of it nobody wanted before that
+    private long _lookedMs;
 
     public SegmentPool(Arena arena, int segmentBytes)
     {
@@ -76,9 +79,17 @@ internal sealed unsafe class SegmentPool
         _arena.Give(SegmentBytes);
     }
 
-    /// <summary>Gives memory of free segments back until at most <paramref name="keep"/> are backed; at most 64 per call.</summary>
-    public bool Trim(int keep)
+    /// <summary>
+    /// Gives memory of free segments back until so many bytes are backed, or up to <paramref name="mostBytes"/> while those beyond were wanted a moment
+    /// ago; at most 64 per call.
+    /// </summary>
+    public bool Trim(long keepBytes, long mostBytes, long nowMs)
     {
+        SpinLatch.Enter(ref _gate);
+        if (nowMs - _lookedMs is < 0 or >= IdleMs)
+            (_idle, _least, _lookedMs) = (_least, _backed, nowMs);
+        long keep = Math.Max(keepBytes / SegmentBytes, Math.Min(mostBytes / SegmentBytes, _backed - _idle));
+        SpinLatch.Exit(ref _gate);
         for (int i = 0; i < 64 && _backed > keep; i++)
         {
             SpinLatch.Enter(ref _gate);
@@ -87,6 +98,8 @@ internal sealed unsafe class SegmentPool
             {
                 _backedHead = _segments[number].Next;
                 _backed--;
+                _idle = Math.Max(_idle - 1, 0);
+                _least = Math.Min(_least, _backed);
             }
             SpinLatch.Exit(ref _gate);
             if (number == 0)
@@ -106,7 +119,8 @@ internal sealed unsafe class SegmentPool
         if (number != 0)
         {
             _backedHead = _segments[number].Next;
-            _backed--;
+            _least = Math.Min(_least, --_backed);
+            _idle = Math.Min(_idle, _backed);
             return number;
         }
         number = _bareHead;

@@ -122,8 +122,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
             worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
         long mayBeTaken = arena.Ceiling - arena.Used + (arena.Ceiling / 64);
-        long keep = Math.Max(Math.Min(arena.Used / 8, mayBeTaken), KeepMin) / _core.Shape->SegmentBytes;
-        return _core.Segments.Trim((int)keep) | worked | more;
+        long keepBytes = Math.Max(Math.Min(arena.Used / 8, mayBeTaken), KeepMin), mostBytes = Math.Max(mayBeTaken, KeepMin);
+        return _core.Segments.Trim(keepBytes, mostBytes, nowMs) | worked | more;
     }
 
     /// <summary>Empties retired namespaces; true if there were any.</summary>

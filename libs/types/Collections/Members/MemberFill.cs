@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Bytes;
 using Tsavorite;
 
 namespace Garnet.Types.Collections;
@@ -22,17 +23,26 @@ public static unsafe class MemberFill
     /// Makes the collection of all operands; of a key that is named twice the last counts. False if that cannot be: nothing has changed then.
     /// </summary>
     public static bool TryCreate(
-        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, in FillTerms terms, out int added)
+        ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, in FillTerms terms, out FillCounts counts)
     {
-        added = 0;
-        using NativeArray<Share> shares = Plan(ref edit, shape, Root.ChunkedBytes, operands, terms.ExpireAtMs);
+        counts = default;
+        using NativeArray<Share> shares = Plan(ref edit, shape, operands, terms);
         if (shares.Items == null)
             return false;
         uint chunks = Root.Chunks(edit.Value);
         bool exceeds = false;
         long bytes = 0;
-        for (Operands.Reader reader = operands.Read(); Next(ref reader, shape.Form, terms.ExpireAtMs, out Entry parts);)
+        int added = 0, rescored = 0;
+        double score = 0;
+        for (Operands.Reader reader = operands.Read(); Next(ref reader, shape.Form, terms, out Entry parts);)
         {
+            if (shape.Form == EntryForm.Scored)
+            {
+                score = ScoreOf(parts, terms);
+                parts.Value = (byte*)&score;
+                parts.ValueBytes = sizeof(double);
+            }
+
             ulong hash = RecordEdit.Hash(parts.Key, parts.KeyBytes, edit.Owner);
             Share* share = shares.Items + ChunkedMembers.NumberOf(hash, chunks);
             var page = new Page(share->At, share->Capacity);
@@ -40,7 +50,11 @@ public static unsafe class MemberFill
             byte fingerprint = ChunkedMembers.Fingerprint(hash);
             int slot = terms.AreDistinct ? -1 : page.Find(shape.Form, fingerprint, parts.Key, parts.KeyBytes, out old);
             if (slot >= 0)
+            {
+                rescored += shape.Form == EntryForm.Scored && old.Score != score ? 1 : 0;
                 page.Remove(slot, old.Bytes);
+            }
+
             int entryBytes = (int)Entry.BytesOf(shape.Form, parts);
             Entry.Write(shape.Form, page.TryAdd(fingerprint, entryBytes), parts); // there is room for every one that was counted
             bytes += entryBytes - old.Bytes;
@@ -49,69 +63,48 @@ public static unsafe class MemberFill
         }
 
         ChunkedMembers.Settle(ref edit, added, bytes, exceeds);
-        End(ref edit, shape.Form, CountOf(operands, shape.Form));
+        if (added < CountOf(operands, shape, terms))
+            ChunkedMembers.Fit(ref edit, shape.Form); // nothing is larger than what came of them wants
+        counts = new FillCounts(added, rescored);
         return true;
     }
 
-    /// <summary>
-    /// Makes the collection without entries, its root of that many bytes, and chunks with room for all operands: they are put in one by one, and
-    /// <see cref="End"/> follows. False if that cannot be: nothing has changed then.
-    /// </summary>
-    public static bool TryBegin(ref RecordEdit edit, MemberShape shape, int rootBytes, in Operands operands)
-    {
-        using NativeArray<Share> shares = Plan(ref edit, shape, rootBytes, operands, expireAtMs: 0);
-        return shares.Items != null;
-    }
-
-    /// <summary>Ends a collection that was made for so many entries: without one there is no record (collections.M1), and nothing is larger than what came of them wants.</summary>
-    public static void End(ref RecordEdit edit, EntryForm form, int entries)
-    {
-        if (!edit.Exists || Root.ChunkedCount(edit.Value) == entries)
-            return;
-        if (Root.ChunkedCount(edit.Value) == 0)
-        {
-            edit.Remove();
-            return;
-        }
-
-        if (!edit.OutOfMemory) // what has been refused is for the caller to say: an attempt here without need would hide it
-            ChunkedMembers.Fit(ref edit, form);
-    }
-
     /// <summary>How many entries the operands are.</summary>
-    public static int CountOf(in Operands operands, EntryForm form) => form == EntryForm.Member ? operands.Count : operands.Count / 2;
+    public static int CountOf(in Operands operands, MemberShape shape, in FillTerms terms) =>
+        shape.Form == EntryForm.Member || terms.AreRaw ? operands.Count : operands.Count / 2;
 
     // The root and an empty chunk for each share; nothing if there is no memory, or a chunk, or an entry, would be too large.
-    private static NativeArray<Share> Plan(ref RecordEdit edit, MemberShape shape, int rootBytes, in Operands operands, long expireAtMs)
+    private static NativeArray<Share> Plan(ref RecordEdit edit, MemberShape shape, in Operands operands, in FillTerms terms)
     {
-        byte* root = edit.Create(shape.Kind, rootBytes);
+        edit.TakeOwner();
+        byte* root = edit.Create(shape.Kind, Root.ChunkedBytes);
         if (root == null)
         {
+            edit.DropOwner();
             edit.OutOfMemory = false;
             return default;
         }
 
-        new Span<byte>(root, rootBytes).Clear();
+        new Span<byte>(root, Root.ChunkedBytes).Clear();
         *root = (byte)RootFlags.Chunked;
         edit.Close();
-        edit.TakeOwner();
-        uint chunks = ChunkedMembers.ChunksFor(operands.EncodedBytes(), CountOf(operands, shape.Form));
+        uint chunks = ChunkedMembers.ChunksFor(operands.EncodedBytes(), CountOf(operands, shape, terms));
         var shares = new NativeArray<Share>(chunks);
-        for (Operands.Reader reader = operands.Read(); Next(ref reader, shape.Form, expireAtMs, out Entry parts);)
+        for (Operands.Reader reader = operands.Read(); Next(ref reader, shape.Form, terms, out Entry parts);)
         {
             Share* share = shares.Items + ChunkedMembers.NumberOf(RecordEdit.Hash(parts.Key, parts.KeyBytes, edit.Owner), chunks);
             share->Bytes += Entry.BytesOf(shape.Form, parts);
             share->Entries++;
         }
 
-        if (TryMake(ref edit, rootBytes, shares.Items, chunks))
+        if (TryMake(ref edit, shares.Items, chunks))
             return shares;
         shares.Dispose();
         return default;
     }
 
     // False, and all of it taken back.
-    private static bool TryMake(ref RecordEdit edit, int rootBytes, Share* shares, uint chunks)
+    private static bool TryMake(ref RecordEdit edit, Share* shares, uint chunks)
     {
         uint done = 0;
         for (; done < chunks; done++)
@@ -125,7 +118,7 @@ public static unsafe class MemberFill
             Page.Clear(share->At, share->Capacity);
         }
 
-        byte* root = done == chunks ? edit.Write(rootBytes, force: true) : null;
+        byte* root = done == chunks ? edit.Write(Root.ChunkedBytes, force: true) : null;
         if (root != null)
         {
             Root.SetChunks(root, chunks);
@@ -141,20 +134,45 @@ public static unsafe class MemberFill
         return false;
     }
 
-    // A field and its value, a member, or a score and its member: the score is put in by whoever fills in members of that kind.
-    private static bool Next(ref Operands.Reader reader, EntryForm form, long expireAtMs, out Entry parts)
+    // A field and its value, a member, or a score and its member: where the score is noted stands in the value, to be read by ScoreOf.
+    private static bool Next(ref Operands.Reader reader, EntryForm form, in FillTerms terms, out Entry parts)
     {
         parts = default;
         if (!reader.Next())
             return false;
-        if (form == EntryForm.Scored)
-            reader.Next();
-        parts = new Entry { Key = reader.Bytes, KeyBytes = reader.Length, ExpireAtMs = expireAtMs };
-        if (form != EntryForm.Pair)
+        parts = new Entry { Key = reader.Bytes, KeyBytes = reader.Length, ExpireAtMs = terms.ExpireAtMs };
+        if (form == EntryForm.Member)
             return true;
+        byte* first = reader.Bytes;
+        int firstBytes = reader.Length;
+        if (terms.AreRaw)
+        {
+            parts.Value = first;
+            parts.Key = first + sizeof(double);
+            parts.KeyBytes = firstBytes - sizeof(double);
+            parts.ValueBytes = sizeof(double);
+            return true;
+        }
+
         reader.Next();
         parts.Value = reader.Bytes;
         parts.ValueBytes = reader.Length;
+        if (form == EntryForm.Pair)
+            return true;
+        parts.Key = reader.Bytes; // the score stands in front
+        parts.KeyBytes = reader.Length;
+        parts.Value = first;
+        parts.ValueBytes = firstBytes;
         return true;
+    }
+
+    private static double ScoreOf(in Entry parts, in FillTerms terms)
+    {
+        double score = 0;
+        if (terms.AreRaw)
+            score = parts.Score;
+        else
+            NumberText.TryDouble(parts.ValueSpan, out score);
+        return score + 0.0; // -0 becomes 0
     }
 }

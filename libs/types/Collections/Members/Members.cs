@@ -85,8 +85,11 @@ public static unsafe class Members
         ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, in FillTerms terms, out int added)
     {
         added = 0;
-        return !edit.Exists && MemberFill.CountOf(operands, shape.Form) >= 2 && operands.EncodedBytes() > limits.PackedBytesMax
-            && MemberFill.TryCreate(ref edit, shape, operands, limits, terms, out added);
+        if (edit.Exists || MemberFill.CountOf(operands, shape, terms) < 2 || operands.EncodedBytes() <= limits.PackedBytesMax
+            || !MemberFill.TryCreate(ref edit, shape, operands, limits, terms, out FillCounts counts))
+            return false;
+        added = counts.Added;
+        return true;
     }
 
     // A method of its own: what it has on the stack is cleared whenever it is entered.

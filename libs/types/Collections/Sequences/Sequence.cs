@@ -86,6 +86,13 @@ public static unsafe class Sequence
         return true;
     }
 
+    /// <summary>Bytes of a page for elements of so many, an eighth of it free.</summary>
+    public static int CapacityFor(SequenceKind kind, long elementBytes)
+    {
+        long content = SequencePage.HeadOf(kind, (int)Math.Min(elementBytes, int.MaxValue)) + elementBytes;
+        return WithRoom(content, content / 8);
+    }
+
     /// <summary>Puts the first element into a sequence without pages.</summary>
     public static bool TryStart(ref RecordEdit edit, ReadOnlySpan<byte> element)
     {
@@ -179,8 +186,7 @@ public static unsafe class Sequence
 
     private static bool TryGrow(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
     {
-        long content = SequencePage.HeadOf(kind, page.Used + bytes) + page.Used + (long)bytes;
-        int capacity = WithRoom(content, content / 8);
+        int capacity = CapacityFor(kind, page.Used + (long)bytes);
         byte* fresh = edit.BeginReplace(place.Page.Number, capacity, out _);
         if (fresh == null)
             return false;
