@@ -8,9 +8,9 @@ namespace Garnet.Server.Test;
 /// <summary>What the write log says is enough to build the same content again, for every operation there is.</summary>
 public sealed class ReplayTests
 {
-    private const int CommandsPerRound = 5_000, Databases = 2, TightBytes = 8 << 20, BallastKeys = 2_000, BallastBytesMax = 10_000;
+    private const int CommandsPerRound = 5_000, Rounds = 4, Databases = 2, TightBytes = 8 << 20, BallastKeys = 2_000, BallastBytesMax = 10_000;
 
-    private static readonly int s_rounds = LongRun.IsWanted ? 4 : 2;
+    private static readonly int s_roundsWithoutMemory = LongRun.IsWanted ? Rounds : Rounds / 2;
 
     [Test]
     public void A_replayed_log_gives_the_same_content([Values(1, 2, 3)] int seed, [Values(0, 200, 1024)] int packedBytes)
@@ -20,7 +20,7 @@ public sealed class ReplayTests
         server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
         var random = new RandomCommands(seed);
         var seen = new HashSet<byte>();
-        for (int round = 0; round < s_rounds; round++)
+        for (int round = 0; round < Rounds; round++)
         {
             Run(server, random);
             List<LogEntry> entries = StillContent(server.Server.Store, log, out List<SortedDictionary<string, string>> content);
@@ -46,7 +46,7 @@ public sealed class ReplayTests
         using var server = new EmbeddedServer(log, adjust: static settings => settings.Memory.MaxMemoryBytes = TightBytes);
         server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
         var random = new RandomCommands(seed);
-        for (int round = 0; round < s_rounds; round++)
+        for (int round = 0; round < s_roundsWithoutMemory; round++)
         {
             Run(server, random, new Random(seed + round));
             List<LogEntry> entries = StillContent(server.Server.Store, log, out List<SortedDictionary<string, string>> content);
