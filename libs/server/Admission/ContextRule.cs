@@ -27,7 +27,7 @@ internal static class ContextRule
         bool runs = entry->FirstKey == 0 && question.Is(CommandFlags.AllowBusy);
         if (runs && (entry->Id != call.Server.Commands.Shutdown || (call.Count > 1 && call.Is(1, "NOSAVE"u8))))
             return AdmissionResult.Allowed;
-        return AdmissionResult.Refused(FaultText.Busy(call.Server.RunningScript() is { IsFunction: true }));
+        return AdmissionResult.Refused(FaultText.Busy(call.Server.Workers.RunningScript() is { IsFunction: true }));
     }
 
     private static AdmissionResult NotQueued() => AdmissionResult.Refused("ERR Command not allowed inside a transaction"u8);

@@ -19,7 +19,7 @@ internal static class ServerFigures
     internal static readonly Figure CertificateExpires = List.Gauge(
         "garnet_tls_certificate_expires", "garnet_tls_certificate_expiry_timestamp_seconds",
         "When the certificate of encrypted connections expires; 0 without one.",
-        static m => m.Server.Tls.ExpiresUnixSeconds);
+        static m => m.Server.Core.Tls.ExpiresUnixSeconds);
     internal static readonly Figure CpuSystem = List.Seconds(
         "used_cpu_sys", "redis_cpu_sys_seconds_total", "Processor time in the kernel.", 1_000_000,
         static _ => (long)Usage.PrivilegedTime.TotalMicroseconds);

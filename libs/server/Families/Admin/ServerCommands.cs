@@ -85,7 +85,7 @@ internal readonly struct Shutdown : ICommand
         if (noSave && call.Server.Keeper is { } keeper)
             keeper.SavesAtStop = false;
         call.Server.Log.ShutdownAsked();
-        call.Server.RequestStop();
+        call.Server.Core.RequestStop();
         return Reply.Close;
     }
 

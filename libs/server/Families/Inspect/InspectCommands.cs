@@ -100,7 +100,7 @@ internal readonly struct MemoryStats : ICommand
             ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)), ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
             ("clients.normal", clients), ("cluster.links", 0),
             ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),
-            ("functions.caches", call.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
+            ("functions.caches", call.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
             ("overhead.total", store.UsedBytes + besides - store.LiveBytes), ("keys.count", keys),
             ("keys.bytes-per-key", keys == 0 ? 0 : store.LiveBytes / keys), ("dataset.bytes", store.LiveBytes),
         ];

@@ -71,7 +71,7 @@ internal readonly struct LastSave : ICommand
 {
     public static CommandSpec Spec => SaveCommands.Spec("LASTSAVE", 1, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns when data was last saved; the start of the server if never.") with { Categories = "admin dangerous" };
 
-    public static Reply Run(ref Call call) => call.Int((call.Server.Keeper?.Saves?.LastSaveMs ?? call.Server.StartedUnixMs) / 1000);
+    public static Reply Run(ref Call call) => call.Int((call.Server.Keeper?.Saves?.LastSaveMs ?? call.Server.Core.StartedUnixMs) / 1000);
 }
 
 internal readonly struct BgRewriteAof : ICommand

@@ -1,10 +1,11 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Families.Persistence;
 
 /// <summary>SAVE, and SHUTDOWN with a snapshot: waits for the end of a save, then answers or stops the server.</summary>
-internal sealed class SaveWait(SaveJob saves, long number, ServerCore? stops) : LogWait
+internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops) : LogWait
 {
     internal override bool Resume(Worker worker, Connection client)
     {
@@ -23,7 +24,7 @@ internal sealed class SaveWait(SaveJob saves, long number, ServerCore? stops) : 
         }
 
         stops.Log.ShutdownAsked();
-        stops.RequestStop();
+        stops.Core.RequestStop();
         client.CloseAfterReply = true;
         return true;
     }

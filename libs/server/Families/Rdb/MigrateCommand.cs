@@ -47,7 +47,7 @@ internal readonly unsafe struct Migrate : ICommand
         var command = new byte[call.Count][];
         for (int i = 0; i < command.Length; i++)
             command[i] = call[i].ToArray();
-        return Send(ref call, new Migration(terms, keys, call.Server.Tls.OfMigration) { Command = command }, keys);
+        return Send(ref call, new Migration(terms, keys, call.Server.Core.Tls.OfMigration) { Command = command }, keys);
     }
 
     private static Reply Send(ref Call call, Migration migration, List<MigratedKey> keys)

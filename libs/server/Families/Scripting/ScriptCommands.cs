@@ -139,7 +139,7 @@ internal readonly struct ScriptKill : ICommand
 
     internal static Reply Run(ref Call call, bool isFunction)
     {
-        if (call.Server.RunningScript() is not { } running)
+        if (call.Server.Workers.RunningScript() is not { } running)
             return call.FailBytes("NOTBUSY No scripts in execution right now."u8);
         if (running.IsFunction != isFunction)
             return call.FailBytes(FaultText.Busy(running.IsFunction));

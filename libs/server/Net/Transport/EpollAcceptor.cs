@@ -20,10 +20,10 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     private string _unixPath = "";
     private volatile bool _stopping;
 
-    internal EpollAcceptor(ServerContext server) : base(server)
+    internal EpollAcceptor(ServerCore server, ClientLimits limits) : base(server, limits)
     {
         if (server.Settings.Tls.Serves)
-            Handshakes = new Handshakes(server, AdmitAgreed);
+            Handshakes = new Handshakes(server, limits, AdmitAgreed);
     }
 
     /// <summary>Handshakes of encrypted connections; null without any.</summary>
@@ -154,7 +154,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             one.Session.End();
             one.Session.Dispose();
             _ = Libc.close(one.Descriptor);
-            Server.ClientLimits.ConnectionClosed();
+            Limits.ConnectionClosed();
             return;
         }
 

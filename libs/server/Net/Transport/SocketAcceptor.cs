@@ -8,7 +8,7 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Net;
 
 /// <summary>Accepting through <see cref="System.Net.Sockets.Socket"/>, where there is no epoll.</summary>
-internal sealed class SocketAcceptor(ServerContext server) : Acceptor(server)
+internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : Acceptor(server, limits)
 {
     private const int RetryMs = 100;
 

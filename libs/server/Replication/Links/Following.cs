@@ -19,7 +19,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
     private const int PauseMsMin = 100, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
     private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
-    private readonly DigestCheck _check = new(server, follower);
+    private readonly DigestCheck _check = new(server.Store, server.Settings.Memory.Databases, follower);
     private readonly ReplicationSettings _settings = server.Settings.Replication;
     private volatile bool _isCancelled;
     private LinkSocket? _socket;

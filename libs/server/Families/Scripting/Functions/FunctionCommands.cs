@@ -244,7 +244,7 @@ internal readonly struct FunctionStats : ICommand
         FunctionSet set = ScriptHost.Of(call.Worker).Functions.Known(call.Server);
         call.Out.Map(2);
         call.Out.Bulk("running_script"u8);
-        if (call.Server.RunningScript() is { } running)
+        if (call.Server.Workers.RunningScript() is { } running)
             WriteRunning(ref call, running);
         else
             call.Out.Null();

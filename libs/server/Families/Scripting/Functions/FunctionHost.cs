@@ -52,7 +52,7 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
     internal long MemoryBytes => Volatile.Read(ref _set).MemoryBytes;
 
     /// <summary>The functions there are, or were when a script began that holds the store.</summary>
-    internal FunctionSet Known(ServerContext server) => server.RunningScript() is null ? Current() : _set;
+    internal FunctionSet Known(ServerContext server) => server.Workers.RunningScript() is null ? Current() : _set;
 
     /// <summary>Runs a library in the state; null with the error, its code in front.</summary>
     internal FunctionLibrary? TryLoad(byte[] source, out string error)
