@@ -39,7 +39,8 @@ internal static class ContextRule
         if (question.Is(CommandFlags.Write | CommandFlags.MayReplicate) && question.Is(ScriptState.ReadOnly))
             return AdmissionResult.Refused("ERR Write commands are not allowed from read-only scripts."u8);
         if (question.Is(CommandFlags.WholeDatabases) && question.Is(ScriptState.HasWritten) && !question.Is(ScriptState.IsOrdered))
-            return AdmissionResult.Refused("ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text or arguments"u8);
+            return AdmissionResult.Refused("ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB "u8 +
+                "or SWAPDB in its text or arguments"u8);
         return AdmissionResult.Allowed;
     }
 
@@ -49,6 +50,7 @@ internal static class ContextRule
         if ((client.Modes & ClientModes.Subscribed) == 0 || client.Resp3 || question.Is(CommandFlags.WhileSubscribed))
             return AdmissionResult.Allowed;
         string name = call.Server.Commands.Specs[client.LastCommand].Name.ToLowerInvariant();
-        return AdmissionResult.Refused($"ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+        return AdmissionResult.Refused($"ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are " +
+            "allowed in this context");
     }
 }

@@ -135,15 +135,24 @@ internal sealed class WriteRefusals : IDisposable
     private static string WhyNothingGoes(EvictionPolicy policy) => policy switch
     {
         EvictionPolicy.NoEviction => "maxmemory-policy is noeviction. Raise maxmemory, choose a policy that evicts",
-        _ when policy.IsVolatile() => "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
-        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not evicted. Raise maxmemory",
+        _ when policy.IsVolatile() =>
+            "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
+        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not " +
+            "evicted. Raise maxmemory",
     };
 
     private string TextOf(RefusalCause cause) => cause switch
     {
-        RefusalCause.Log when _keeper is { Log.Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
-        RefusalCause.Log => $"the append-only file cannot be written: {_keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(_settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
-        RefusalCause.Memory => $"{_store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {_memoryLimitBytes()}, and {WhyNothingGoes(_settings.Memory.Policy)}, or delete keys",
-        _ => $"fewer than {_settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
+        RefusalCause.Log when _keeper is { Log.Poison: { } lost } =>
+            $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
+        RefusalCause.Log =>
+            $"the append-only file cannot be written: {_keeper?.Trouble}. Make room on the disk, for a file of " +
+            $"{SettingText.PrintMemory(_settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by " +
+            "themselves",
+        RefusalCause.Memory =>
+            $"{_store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {_memoryLimitBytes()}, and " +
+            $"{WhyNothingGoes(_settings.Memory.Policy)}, or delete keys",
+        _ => $"fewer than {_settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, " +
+            "min-replicas-max-lag). See INFO replication for which",
     };
 }

@@ -166,7 +166,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
         _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
         _perCommand = _listeners.Trackers.IsOn || _telling;
-        _store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this : null);
+        _store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this
+            : null);
     }
 
     // Changes made by a thread that is no reactor (a log that is read back, an import) are handed on by the first reactor.

@@ -104,7 +104,8 @@ internal readonly struct WaitAof : ICommand
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
         if (call.Server.Replication.IsReplica)
-            return call.FailBytes("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated."u8);
+            return call.FailBytes("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are "u8 +
+                "just local and are not propagated."u8);
         if (local > 0 && call.Server.Keeper is not { HasLog: true })
             return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
         LogMark write = call.Client.LastWrite;

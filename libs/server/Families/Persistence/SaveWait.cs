@@ -13,7 +13,9 @@ internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops)
             return false;
         if (failed)
         {
-            worker.Out.Error(stops is not null ? "ERR Errors trying to SHUTDOWN. Check logs." : "ERR the snapshot failed, the log says why");
+            worker.Out.Error(stops is not null
+                ? "ERR Errors trying to SHUTDOWN. Check logs."
+                : "ERR the snapshot failed, the log says why");
             return true;
         }
 

@@ -53,7 +53,8 @@ internal static unsafe class ManyCommands
         {
             if (call.Args[first + (i * 2)].Length > Store.KeyBytesMax)
                 return call.Fail(Fault.KeyTooLong);
-            bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
+            bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length +
+                PairBytes;
         }
 
         if (!call.Session.Room.Demand(bytes))
@@ -176,7 +177,8 @@ internal readonly struct MSetNx : ICommand
     {
         if (call.Count % 2 == 0)
             return call.FailBytes("ERR wrong number of arguments for 'msetnx' command"u8);
-        Reply reply = ManyCommands.SetAll(ref call, 1, (call.Count - 1) / 2, new SetValue { Condition = SetCondition.IfAbsent }, out bool applied);
+        Reply reply = ManyCommands.SetAll(ref call, 1, (call.Count - 1) / 2, new SetValue { Condition = SetCondition.IfAbsent },
+            out bool applied);
         return reply == Reply.Sent ? call.Int(applied ? 1 : 0) : reply;
     }
 }

@@ -136,7 +136,8 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
         };
         if (address is null)
             throw new Garnet.Common.GarnetException(
-                Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address", "Give addresses like 127.0.0.1 or ::1, * for all");
+                Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address",
+                "Give addresses like 127.0.0.1 or ::1, * for all");
         if (Listen(settings, address, port, isTls) is { } opened)
         {
             string host = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]" : text;

@@ -221,9 +221,13 @@ internal sealed unsafe class EpollAcceptor : Acceptor
 
     private static GarnetException BindFailure(string what, int errno) => errno switch
     {
-        Libc.EADDRINUSE => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", "the address is in use", "Stop the other server or choose another port with --port"),
-        Libc.EACCES or Libc.EPERM => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it", "Choose a port above 1023, or for unixsocket a directory this user may write to"),
-        _ => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", $"the system refuses it: {new System.ComponentModel.Win32Exception(errno).Message}", "Check the bind, port and unixsocket settings"),
+        Libc.EADDRINUSE => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", "the address is in use",
+            "Stop the other server or choose another port with --port"),
+        Libc.EACCES or Libc.EPERM => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it",
+            "Choose a port above 1023, or for unixsocket a directory this user may write to"),
+        _ => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}",
+            $"the system refuses it: {new System.ComponentModel.Win32Exception(errno).Message}",
+            "Check the bind, port and unixsocket settings"),
     };
 
     private static void SetOption(int descriptor, int level, int option, int value) =>

@@ -56,7 +56,8 @@ internal sealed class RdbExport(
         }
         catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
-            lines.ExportFailed(request.Address, e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock } ? "the reader took nothing for repl-timeout" : e.Message);
+            bool isTimeout = e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock };
+            lines.ExportFailed(request.Address, isTimeout ? "the reader took nothing for repl-timeout" : e.Message);
         }
 
         _file.Free();

@@ -8,7 +8,8 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Replication;
 
 /// <summary>The role given away by word, as either side is told of it: by FAILOVER, by a stop, by the primary that asks its replica to lead.</summary>
-internal sealed class Handovers(ReplicationSettings settings, IClock clock, RoleState role, NodeHistory history, NodeLog log, ReplicaLinks links)
+internal sealed class Handovers(
+    ReplicationSettings settings, IClock clock, RoleState role, NodeHistory history, NodeLog log, ReplicaLinks links)
 {
     private const int LookMs = 20;
     private readonly Signal _acked = new();

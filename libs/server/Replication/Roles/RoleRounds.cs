@@ -31,7 +31,9 @@ internal static class RoleRounds
     {
         foreach (Worker worker in workers)
         {
-            worker.Post(static (owner, _, _) => owner.ResumeWhere(static waiting => waiting is KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
+            worker.Post(static (owner, _, _) =>
+                owner.ResumeWhere(static waiting =>
+                    waiting is KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 }

@@ -135,7 +135,8 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         if (error is not null)
             return Fail(stack, error);
         stack.PushCopy(callback);
-        library.Functions.Add(new Function(name!, description, flags | ScriptFlags.HasShebang, LuaState.KeepTop(stack)) { IsOrdered = library.IsOrdered });
+        library.Functions.Add(new Function(name!, description, flags | ScriptFlags.HasShebang, LuaState.KeepTop(stack))
+            { IsOrdered = library.IsOrdered });
         return 0;
     }
 
