@@ -38,7 +38,8 @@ internal sealed class ReplicationText(Moment moment)
             (long lagBytes, long sealedUs) = _replication.Backlog.Behind(link.Ack.Applied);
             text($"garnet_slave{index++}", string.Create(CultureInfo.InvariantCulture,
                 $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied}," +
-                $"lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={moment.MsSince(sealedUs)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
+                $"lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={moment.MsSince(sealedUs)},silent_ms={link.SilentUs / 1000}," +
+                $"full={(link.WasFull ? 1 : 0)}"));
         }
     }
 
