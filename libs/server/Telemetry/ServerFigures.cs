@@ -49,7 +49,7 @@ internal static class ServerFigures
         "watching_clients", "redis_watching_clients", "Clients that watch keys.", static m => m.Server.Observers.Watches.Clients);
     internal static readonly Figure TimedClients = List.Gauge(
         "clients_in_timeout_table", "redis_clients_in_timeout_table", "Clients whose command waits for a time.",
-        static m => m.Clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < long.MaxValue }));
+        static m => m.Clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < Parking.Never }));
     internal static readonly Figure WatchedKeys = List.Gauge(
         "total_watched_keys", "redis_total_watched_keys", "Keys that are watched.", static m => m.Server.Observers.Watches.Keys);
     internal static readonly Figure BlockingKeys = List.Gauge(
