@@ -13,7 +13,8 @@ internal static class LuaLibrary
     /// <summary>Its name, as <see cref="NativeLibrary"/> takes it.</summary>
     internal const string Name = "lua54";
 
-    private static readonly Lazy<nint> Loaded = new(static () => Load(Name), LazyThreadSafetyMode.PublicationOnly); // one that failed is tried again
+    // One that failed is tried again.
+    private static readonly Lazy<nint> Loaded = new(static () => Load(Name), LazyThreadSafetyMode.PublicationOnly);
 
     /// <summary>The library.</summary>
     /// <exception cref="GarnetException">It is not there, or not for this machine.</exception>
