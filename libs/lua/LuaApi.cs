@@ -11,8 +11,6 @@ internal static unsafe class LuaApi
     internal const int Ok = 0, ErrorOfMemory = 4, Multiple = -1, RegistryIndex = -1_001_000, CountMask = 8;
     internal const int CollectAll = 2, CollectStep = 5;
 
-    private static readonly nint Library = NativeLibrary.Load("lua54", typeof(KeraLua.Lua).Assembly, null);
-
     internal static readonly delegate* unmanaged[Cdecl]<
         delegate* unmanaged[Cdecl]<void*, void*, nuint, nuint, void*>, void*, nint> NewState =
         (delegate* unmanaged[Cdecl]<delegate* unmanaged[Cdecl]<void*, void*, nuint, nuint, void*>, void*, nint>)Find("lua_newstate");
@@ -96,5 +94,5 @@ internal static unsafe class LuaApi
     /// </summary>
     internal static readonly nint Raise = Find("lua_error");
 
-    private static nint Find(string name) => NativeLibrary.GetExport(Library, name);
+    private static nint Find(string name) => NativeLibrary.GetExport(LuaLibrary.Handle, name);
 }

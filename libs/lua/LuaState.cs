@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using System.Text;
+using Garnet.Common;
 using Garnet.Common.Faults;
 using Garnet.Common.Time;
 using Garnet.Lua.Dialect;
@@ -43,8 +44,10 @@ public sealed unsafe class LuaState : IDisposable
     /// <summary>
     /// Opens a state whose scripts may call <paramref name="functions"/>, by name; every millisecond of a script it asks whether that is to end.
     /// </summary>
+    /// <exception cref="GarnetException">There is no library of Lua.</exception>
     public LuaState(long memoryLimit, IReadOnlyList<KeyValuePair<string, Func<LuaStack, int>>> functions, IClock clock, Func<bool> isToEnd)
     {
+        _ = LuaLibrary.Handle; // before any of its functions is looked up: a type whose constructor failed stays unusable
         _functions = [.. functions.Select(static function => function.Value)];
         _names = [.. functions.Select(static function => function.Key)];
         _clock = clock;

@@ -117,7 +117,7 @@ public sealed class RespServer : IDisposable
     public ServerSettings Settings => Context.Settings;
 
     /// <summary>The table over <see cref="Settings"/>.</summary>
-    public SettingTable Table => Context.Table;
+    public SettingTable Table => Context.Core.Table;
 
     /// <summary>The memory limit in force, bytes.</summary>
     public long MemoryLimitBytes => Context.MemoryLimitBytes;
@@ -168,10 +168,10 @@ public sealed class RespServer : IDisposable
     public IReadOnlyList<(bool IsWarning, string Text)> LogMemoryPlan => Context.Keeper?.MemoryPlan ?? [];
 
     /// <summary>The TCP port in use; 0 if none.</summary>
-    public int Port => Context.Port;
+    public int Port => Context.Core.Port;
 
     /// <summary>The port for encrypted connections; 0 if none.</summary>
-    public int TlsPort => Context.TlsPort;
+    public int TlsPort => Context.Core.TlsPort;
 
     /// <summary>What is listened on, for people.</summary>
     public IReadOnlyList<string> Addresses => _listening?.Addresses ?? [];
@@ -209,7 +209,7 @@ public sealed class RespServer : IDisposable
     public void Start()
     {
         int count = Settings.Network.ReactorThreads > 0 ? Settings.Network.ReactorThreads : Environment.ProcessorCount;
-        _listening = new Listening(Context);
+        _listening = new Listening(Context.Core, Context.ClientLimits);
         var reactors = new Reactor[count];
         for (int i = 0; i < count; i++)
             reactors[i] = new Reactor(Context, i, _listening.NewTransport(), CommandFamilies.OnWorkers);
@@ -225,13 +225,14 @@ public sealed class RespServer : IDisposable
         }
 
         Context.ClientLimits.FitOrSay(Context.Log);
-        Context.Workers = _reactors = reactors;
+        _reactors = reactors;
+        Context.Core.Begin(reactors);
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
         if (Keeper is null)
             Replication.BeginInMemory();
-        Keeper?.Begin(Context, Replication.ForKeeper, CommandFamilies.Replay);
+        Keeper?.Begin(Context.Core, Replication.ForKeeper, CommandFamilies.Replay);
         foreach ((string name, Action work) in _listening.Threads)
             StartThread(name, work);
     }
@@ -256,7 +257,7 @@ public sealed class RespServer : IDisposable
             reactor.Dispose();
         _listening?.Dispose();
         Context.Dispose();
-        Context.Tls.Dispose();
+        Context.Core.Tls.Dispose();
         _tier?.Dispose();
     }
 

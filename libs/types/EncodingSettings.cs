@@ -7,7 +7,9 @@ public sealed class EncodingSettings
 {
     public const int PackedBytesDefault = 1024, PackedBytesLimit = 65_536;
 
-    [Setting("collection-packed-bytes", "Bytes up to which a collection lies in one record; a larger one is divided into chunks. A sorted set, which chunks hold twice: up to four times as many.",
+    [Setting("collection-packed-bytes",
+        "Bytes up to which a collection lies in one record; a larger one is divided into chunks. A sorted set, which chunks hold " +
+        "twice: up to four times as many.",
         Unit = SettingUnit.Bytes, Min = 0, Max = PackedBytesLimit, Live = true)]
     public long PackedBytesMax { get; set; } = PackedBytesDefault;
 

@@ -81,7 +81,7 @@ internal static unsafe class Audited
         {
             string name = Shown(call[(int)i]);
             // What is no setting may be a secret whose quotation marks were left out.
-            bool maybeSecret = command == "config|set" ? !call.Server.Table.TryFind(name, out _)
+            bool maybeSecret = command == "config|set" ? !call.Server.Core.Table.TryFind(name, out _)
                 : RuleText.MayHoldPassword(call[(int)i]) || (failed && command == "acl|setuser" && !IsUser(ref call, call[(int)i]));
             names.Add(maybeSecret ? Untold : name);
         }

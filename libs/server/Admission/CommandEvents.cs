@@ -144,7 +144,8 @@ internal static class CommandEvents
         call.Session.Modify(in key, ref look);
         call.Worker.ChangesBefore += call.Session.Changes - before; // none of the command's: it may still be put off
         if (!look.Existed)
-            call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
+            call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client,
+                Missed: true));
     }
 
     // The command has run without an error: its options are known to be right.

@@ -27,7 +27,7 @@ internal static class ContextRule
         bool runs = entry->FirstKey == 0 && question.Is(CommandFlags.AllowBusy);
         if (runs && (entry->Id != call.Server.Commands.Shutdown || (call.Count > 1 && call.Is(1, "NOSAVE"u8))))
             return AdmissionResult.Allowed;
-        return AdmissionResult.Refused(FaultText.Busy(call.Server.RunningScript() is { IsFunction: true }));
+        return AdmissionResult.Refused(FaultText.Busy(call.Server.Workers.RunningScript() is { IsFunction: true }));
     }
 
     private static AdmissionResult NotQueued() => AdmissionResult.Refused("ERR Command not allowed inside a transaction"u8);
@@ -39,7 +39,8 @@ internal static class ContextRule
         if (question.Is(CommandFlags.Write | CommandFlags.MayReplicate) && question.Is(ScriptState.ReadOnly))
             return AdmissionResult.Refused("ERR Write commands are not allowed from read-only scripts."u8);
         if (question.Is(CommandFlags.WholeDatabases) && question.Is(ScriptState.HasWritten) && !question.Is(ScriptState.IsOrdered))
-            return AdmissionResult.Refused("ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text or arguments"u8);
+            return AdmissionResult.Refused("ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB "u8 +
+                "or SWAPDB in its text or arguments"u8);
         return AdmissionResult.Allowed;
     }
 
@@ -49,6 +50,7 @@ internal static class ContextRule
         if ((client.Modes & ClientModes.Subscribed) == 0 || client.Resp3 || question.Is(CommandFlags.WhileSubscribed))
             return AdmissionResult.Allowed;
         string name = call.Server.Commands.Specs[client.LastCommand].Name.ToLowerInvariant();
-        return AdmissionResult.Refused($"ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");
+        return AdmissionResult.Refused($"ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are " +
+            "allowed in this context");
     }
 }

@@ -13,7 +13,9 @@ internal static unsafe class KnownRule
         if (isKnown && (uint)(call.Count - entry->ArgsMin) <= entry->ArgsSpan)
             return AdmissionResult.Allowed;
         if (question.IsFor(Asker.ScriptCall))
-            return AdmissionResult.Refused(isKnown ? "ERR Wrong number of args calling Redis command from script"u8 : "ERR Unknown Redis command called from script"u8);
+            return AdmissionResult.Refused(isKnown
+                ? "ERR Wrong number of args calling Redis command from script"u8
+                : "ERR Unknown Redis command called from script"u8);
         if (entry->Id == 0)
             return AdmissionResult.Refused(UnknownCommand.TextOf(ref call));
         return AdmissionResult.Refused(isKnown || call.Count < entry->ArgsMin ? call.WrongArityText() : Containers.UnknownText(ref call));

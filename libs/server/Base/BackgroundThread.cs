@@ -28,7 +28,8 @@ internal static class BackgroundThread
     }
 
     /// <summary>What the operator is told of a failure of the environment.</summary>
-    internal static GarnetException FailureOf(string what, Exception e, string next = "Look at the disk and at the memory of the machine, then start again") =>
+    internal static GarnetException FailureOf(
+        string what, Exception e, string next = "Look at the disk and at the memory of the machine, then start again") =>
         e as GarnetException ?? new GarnetException(ExitKind.Data, what, WhyOf(e), next);
 
     /// <summary>Its reason, for people.</summary>

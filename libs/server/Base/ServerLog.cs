@@ -21,7 +21,9 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Warning, 4, $"Client {id} ({peer}) does not read its replies: {bytes} bytes waiting, over its class limit; closed");
 
     internal void LongReplyClosed(long id, string peer, long bytes, long limit) =>
-        Write(LogLevel.Warning, 74, $"Client {id} ({peer}) asked for a reply of {bytes} bytes{(bytes > limit ? "" : ", with what stands before it")}, beyond the limit of {limit} of its class (client-output-buffer-limit); it gets an error, and is closed");
+        Write(LogLevel.Warning, 74,
+            $"Client {id} ({peer}) asked for a reply of {bytes} bytes{(bytes > limit ? "" : ", with what stands before it")}, beyond " +
+            $"the limit of {limit} of its class (client-output-buffer-limit); it gets an error, and is closed");
 
     internal void ClientEvicted(long id, string peer, long bytes) =>
         Write(LogLevel.Warning, 64,
@@ -34,7 +36,9 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Error, 6, $"Reactor {index} failed; the process stops because its connections would hang", error);
 
     internal void CommandFailed(Exception error, string command, long id, string peer) =>
-        Write(LogLevel.Error, 61, $"{command} failed through a mistake of the server, before it changed anything; its client {id} ({peer}) is closed. Please report this", error);
+        Write(LogLevel.Error, 61,
+            $"{command} failed through a mistake of the server, before it changed anything; its client {id} ({peer}) is closed. Please " +
+            "report this", error);
 
     internal void AclSaveFailed(string path, string why) =>
         Write(LogLevel.Error, 100, $"The users cannot be written to {path}: {why}; the file is whole, as it was or as it was to be");
@@ -90,19 +94,23 @@ internal sealed class ServerLog(ILogger logger)
     internal void TooFewFiles(long wanted, long limit, long fits) => Write(
         LogLevel.Warning,
         9,
-        $"maxclients {wanted} cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is {limit}, which leaves room for {fits} clients; raise the limit or lower maxclients");
+        $"maxclients {wanted} cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is {limit}, which leaves room for " +
+        $"{fits} clients; raise the limit or lower maxclients");
 
     internal void Loaded(long entries, long batches, long bytes, long ms) =>
         Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
     internal void OverLimit(long used, long limit) =>
-        Write(LogLevel.Warning, 58, $"What was loaded takes {used} bytes, maxmemory is {limit}: until that fits, keys are evicted or writes refused, as maxmemory-policy says");
+        Write(LogLevel.Warning, 58,
+            $"What was loaded takes {used} bytes, maxmemory is {limit}: until that fits, keys are evicted or writes refused, as " +
+            "maxmemory-policy says");
 
     internal void LoadGivenUp() =>
         Write(LogLevel.Information, 66, "Loading was given up, as the server stops; what is on disk is as it was");
 
     internal void Imported(string path, long keys, long expired, long ms) =>
-        Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
+        Write(LogLevel.Information, 20,
+            $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
 
     internal void SaveDue(long changes, long seconds) =>
         Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
@@ -135,15 +143,18 @@ internal sealed class ServerLog(ILogger logger)
     internal void WritesRefused(string why) => Write(LogLevel.Error, 16, $"Writes are refused: {why}");
 
     internal void TierReadFailed(string why, string remedy, long failures) => Write(LogLevel.Error, 75,
-        $"A value cannot be read from the tier ({why}), {failures} until now: while that lasts its key answers an error, and a replica that needs a full copy gets none. {remedy}");
+        $"A value cannot be read from the tier ({why}), {failures} until now: while that lasts its key answers an error, and a replica " +
+        $"that needs a full copy gets none. {remedy}");
 
     internal void TierWritesFail(string why) => Write(LogLevel.Error, 76,
-        $"The tier takes no writes ({why}): values stay in memory, and when that is full maxmemory-policy decides; trying again every second");
+        $"The tier takes no writes ({why}): values stay in memory, and when that is full maxmemory-policy decides; trying again every " +
+        "second");
 
     internal void TierWritesAgain() => Write(LogLevel.Information, 77, "The tier takes writes again");
 
     internal void TierFull() => Write(LogLevel.Warning, 78,
-        "The tier is full: keys are evicted or writes refused, as maxmemory-policy says, until room comes back; a larger tier-size needs a restart");
+        "The tier is full: keys are evicted or writes refused, as maxmemory-policy says, until room comes back; a larger tier-size " +
+        "needs a restart");
 
     internal void TierHasRoom() => Write(LogLevel.Information, 79, "The tier has room again");
 
@@ -172,7 +183,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void ExportLost(long hashes, long sortedSets)
     {
         if (hashes > 0)
-            Write(LogLevel.Warning, 69, $"In that file {hashes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
+            Write(LogLevel.Warning, 69,
+                $"In that file {hashes} hashes have lost the times at which fields expire: its version cannot hold them; " +
+                "rdb-export-version 12 can, for readers that know it");
         if (sortedSets > 0)
             Write(LogLevel.Warning, 70,
                 $"In that file {sortedSets} sorted sets have lost the times at which members expire: the format cannot hold them");
@@ -190,7 +203,10 @@ internal sealed class ServerLog(ILogger logger)
     internal void FullSync(string primary, string at) => Write(LogLevel.Information, 45, $"Getting all data of {primary} as of {at}");
 
     internal void Discarded(string mine, long writes, string? file) => Write(LogLevel.Warning, 46,
-        (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {(writes == 1 ? "1 write" : $"{writes} writes")} that this server had up to {mine} and the primary never had")
+        (writes < 0
+            ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is " +
+                "not known"
+            : $"Discarded {(writes == 1 ? "1 write" : $"{writes} writes")} that this server had up to {mine} and the primary never had")
         + (file is null ? "" : $"; {(writes == 1 ? "it is" : "they are")} kept in {file}"));
 
     internal void OrphanDropped(string name) =>
@@ -202,11 +218,20 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Information, 47,
             $"This server is a primary now: term {term} begins {(batch == 0 ? "with the first batch" : "behind " + at)}");
 
-    internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one, and what it had before is kept nowhere: it begins empty");
+    internal void PromotedTorn() =>
+        Write(LogLevel.Warning, 48,
+            "This server became a primary while it was getting all data of another one, and what it had before is kept nowhere: it " +
+            "begins empty");
 
-    internal void ReadsBack() => Write(LogLevel.Information, 59, "This server became a primary while it was getting all data of another one: it reads back from its own disk what it had before");
+    internal void ReadsBack() =>
+        Write(LogLevel.Information, 59,
+            "This server became a primary while it was getting all data of another one: it reads back from its own disk what " +
+            "it had before");
 
-    internal void OldGivenUp() => Write(LogLevel.Warning, 60, "The primary's data do not fit into maxmemory beside what was here before, which is given up: until they are whole this server has nothing to lead with");
+    internal void OldGivenUp() =>
+        Write(LogLevel.Warning, 60,
+            "The primary's data do not fit into maxmemory beside what was here before, which is given up: until they are whole this " +
+            "server has nothing to lead with");
 
     internal void HandsOver() => Write(LogLevel.Information, 50, "This server is giving its place as primary to a replica: writes wait");
 
@@ -215,7 +240,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void HandoverGivenUp(string why) => Write(LogLevel.Warning, 52, $"This server stays the primary: {why}");
 
     internal void Diverged(string address, int port, string at) =>
-        Write(LogLevel.Error, 53, $"Replica {address}:{port} stands at {at}, and this server has another batch of that term and number: the two histories have diverged; it gets all data anew");
+        Write(LogLevel.Error, 53,
+            $"Replica {address}:{port} stands at {at}, and this server has another batch of that term and number: the two histories " +
+            "have diverged; it gets all data anew");
 
     internal void Differs(string primary, ulong batch) =>
         Write(LogLevel.Error, 54, $"The data here differ from those of {primary} behind the same batch, {batch}; getting all data anew");

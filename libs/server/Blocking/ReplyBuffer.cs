@@ -38,7 +38,8 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
 
     /// <summary>What stands in for a reply that is too long.</summary>
     internal static byte[] TextOfLong(long bytes, long bytesMax) =>
-        Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond the limit of {bytesMax}; the command has run");
+        Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond " +
+            $"the limit of {bytesMax}; the command has run");
 
     /// <summary>What stands in for a reply for which there was no memory.</summary>
     internal static byte[] TextOfLacking(long bytes) =>

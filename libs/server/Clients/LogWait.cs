@@ -3,5 +3,5 @@ namespace Garnet.Server.Clients;
 /// <summary>A command that waits for the log: looked at whenever it advances, and at every tick.</summary>
 internal abstract class LogWait : Parking
 {
-    protected LogWait() => DeadlineMs = 0;
+    protected LogWait() => DeadlineMs = EveryTick;
 }

@@ -8,8 +8,17 @@ internal abstract class Parking
 {
     private int _end;
 
-    /// <summary>When the wait ends by itself, Unix milliseconds; <see cref="long.MaxValue"/> = never.</summary>
-    internal long DeadlineMs = long.MaxValue;
+    /// <summary>A deadline that has come already: the wait is looked at with every tick, as what it waits for may have changed unseen.</summary>
+    internal const long EveryTick = 0;
+
+    /// <summary>A deadline that never comes: somebody else ends the wait.</summary>
+    internal const long Never = long.MaxValue;
+
+    /// <summary>
+    /// When the wait is looked at without anybody having asked for that, Unix milliseconds: once, when that time has come, and from then on with every tick
+    /// (<see cref="EveryTick"/> from the beginning); or <see cref="Never"/>.
+    /// </summary>
+    internal long DeadlineMs = Never;
 
     /// <summary>True for a command that blocks by its nature (BLPOP, WAIT): CLIENT UNBLOCK may end it.</summary>
     internal virtual bool IsBlocking => false;

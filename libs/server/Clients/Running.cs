@@ -1,4 +1,6 @@
 
+using Garnet.Common.Time;
+
 namespace Garnet.Server.Clients;
 
 /// <summary>The script or function that a reactor runs now.</summary>
@@ -36,6 +38,10 @@ internal sealed class Running(Connection client, string name, ScriptFlags flags,
 
     /// <summary>When it began, microseconds of the monotonic clock.</summary>
     internal long BeganUs { get; init; }
+
+    /// <summary>True if it has run for longer than others should wait without a word.</summary>
+    internal bool IsBusy(ScriptSettings settings, IClock clock) =>
+        settings.BusyMilliseconds is > 0 and var limit && clock.MonotonicUs - BeganUs > limit * 1000;
 
     /// <summary>The command that called it, once it has run for long: for FUNCTION STATS.</summary>
     internal byte[][] Command => Volatile.Read(ref _command);

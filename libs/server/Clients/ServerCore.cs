@@ -1,8 +1,6 @@
-using System.Diagnostics.CodeAnalysis;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
-using Garnet.Server.Bulk;
 using Garnet.Server.Tls;
 using Tsavorite;
 
@@ -12,21 +10,8 @@ namespace Garnet.Server.Clients;
 /// What every room may use of the server that it is in: the store and what is there before any machinery is. A machinery asks for this
 /// and for the machineries it uses, each by itself.
 /// </summary>
-internal class ServerCore
+internal sealed class ServerCore
 {
-    internal ServerCore()
-    {
-    }
-
-    /// <summary>The same server.</summary>
-    [SetsRequiredMembers]
-    private protected ServerCore(ServerCore core)
-    {
-        (Settings, Table, Log, Clock, Store, Tls) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Tls);
-        Bulk = new BulkSessions(core.Settings.Bulk, core.Log);
-        (Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
-    }
-
     /// <summary>The settings in force.</summary>
     internal required ServerSettings Settings { get; init; }
 
@@ -38,12 +23,6 @@ internal class ServerCore
 
     /// <summary>Keys of encrypted connections.</summary>
     internal required TlsKeys Tls { get; init; }
-
-    /// <summary>Clients whose values go beside their connections.</summary>
-    internal BulkSessions Bulk { get; } = null!; // of the server as a whole: what is there before the machineries has none
-
-    /// <summary>Ends them; false if something still holds memory of a value of theirs.</summary>
-    internal bool TryCloseBulk() => Bulk.TryClose();
 
     /// <summary>Stops the server because the environment failed in a way that no client can be told.</summary>
     internal required Action<GarnetException> Fail { get; init; }
@@ -57,8 +36,11 @@ internal class ServerCore
     /// <summary>When the server was made, Unix milliseconds.</summary>
     internal long StartedUnixMs { get; init; }
 
-    /// <summary>The threads that run commands; none before the start.</summary>
-    internal IReadOnlyList<Worker> Workers { get; set; } = [];
+    /// <summary>The threads that run commands.</summary>
+    internal WorkerSet Workers { get; } = new();
+
+    /// <summary>The server starts with these.</summary>
+    internal void Begin(Worker[] workers) => Workers.Begin(workers);
 
     /// <summary>The TCP port in use; 0 if none.</summary>
     internal int Port { get; set; }
@@ -71,37 +53,4 @@ internal class ServerCore
 
     /// <summary>The one at which other servers reach this one.</summary>
     internal int LinkPort => Settings.Tls.OfReplication && TlsPort > 0 ? TlsPort : Port;
-
-    /// <summary>The script or function that runs now; null if none does. From any thread.</summary>
-    internal Running? RunningScript()
-    {
-        foreach (Worker worker in Workers)
-        {
-            if (worker.Script is { } running)
-                return running;
-        }
-
-        return null;
-    }
-
-    /// <summary>True if the script has run for longer than others should wait without a word.</summary>
-    internal bool IsBusyWith(Running running) =>
-        Settings.Scripts.BusyMilliseconds is > 0 and var limit && Clock.MonotonicUs - running.BeganUs > limit * 1000;
-
-    /// <summary>Wakes all threads that run commands.</summary>
-    internal void NudgeAll()
-    {
-        foreach (Worker worker in Workers)
-            worker.Nudge();
-    }
-
-    /// <summary>Wakes the threads that have somebody who waits for the log.</summary>
-    internal void NudgeWaiting()
-    {
-        foreach (Worker worker in Workers)
-        {
-            if (worker.AwaitsLog)
-                worker.Nudge();
-        }
-    }
 }

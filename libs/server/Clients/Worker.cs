@@ -10,7 +10,7 @@ namespace Garnet.Server.Clients;
 /// runs, and the few things that may be asked of it. The reactor is one. On the way of a command only its fields are used, not what it
 /// overrides.
 /// </summary>
-internal abstract class Worker(ServerCore core, int index, int commands, ReaderWake wake)
+internal abstract class Worker(Store store, int index, int commands, ReaderWake wake)
 {
     internal const int ReceiveBytesMax = 64 * 1024;
     /// <summary>A request of more bytes than this always came in memory of its own.</summary>
@@ -20,8 +20,8 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     private Running? _script;
 
     internal int Index { get; } = index;
-    internal Store Store { get; } = core.Store;
-    internal StoreSession Session { get; } = core.Store.OpenSession(wake);
+    internal Store Store { get; } = store;
+    internal StoreSession Session { get; } = store.OpenSession(wake);
     // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
     internal long NowMs { get; private protected set; }
     internal RespWriter Out { get; set; } = null!; // from the first moment on: there is no worker without replies

@@ -160,7 +160,9 @@ internal unsafe ref struct Call
     private readonly bool IsOfStrings => Server.Commands.Specs[Client.LastCommand].Group is "string" or "bitmap" or "generic";
 
     /// <summary>Replies Redis's sentence for a subcommand whose own handler counts its arguments.</summary>
-    internal readonly Reply WrongSubcommandArity() => FailText($"ERR unknown subcommand or wrong number of arguments for '{Encoding.Latin1.GetString(Shown(1))}'. Try {Encoding.Latin1.GetString(Shown(0)).ToUpperInvariant()} HELP.");
+    internal readonly Reply WrongSubcommandArity() =>
+        FailText($"ERR unknown subcommand or wrong number of arguments for '{Encoding.Latin1.GetString(Shown(1))}'. Try " +
+            $"{Encoding.Latin1.GetString(Shown(0)).ToUpperInvariant()} HELP.");
 
     /// <summary>Replies Redis's sentence for a wrong number of arguments.</summary>
     internal readonly Reply WrongArity() => FailText(WrongArityText());

@@ -110,7 +110,8 @@ internal sealed class ClientLimits
         AccessScope scope = module ? _settings.Security.ModuleCommand : _settings.Security.DebugCommand;
         string option = module ? "enable-module-command" : "enable-debug-command";
         string name = module ? "MODULE" : "DEBUG";
-        refusal = $"ERR {name} command not allowed. If the {option} option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+        refusal = $"ERR {name} command not allowed. If the {option} option is set to \"local\", you can run it from a local " +
+            "connection, otherwise you need to set this option in the configuration file, and then restart the server.";
         return scope == AccessScope.Yes || (scope == AccessScope.Local && client.Peer.IsLoopback);
     }
 

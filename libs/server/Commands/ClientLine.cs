@@ -14,10 +14,21 @@ internal static class ClientLine
         var line = new StringBuilder(400);
         line.Append(CultureInfo.InvariantCulture,
             $"id={client.Id} addr={client.Peer.Remote} laddr={client.Peer.Local} fd={client.Descriptor} name={client.Name}");
-        line.Append(CultureInfo.InvariantCulture, $" age={Math.Max(now - client.CreatedMs, 0) / 1000} idle={Math.Max(now - client.ActiveMs, 0) / 1000} flags={Flags(client)} db={client.Database}");
-        line.Append(CultureInfo.InvariantCulture, $" sub={held?.Names(ChannelKind.Channel).Count ?? 0} psub={held?.Names(ChannelKind.Pattern).Count ?? 0} ssub={held?.Names(ChannelKind.Shard).Count ?? 0} multi={Queued(client)} watch={(client.Transaction is { Touched: false, Watched: { } watched } ? watched.Watches.Count : 0)}");
-        line.Append(CultureInfo.InvariantCulture, $" qbuf={client.Pending.Count + (client.Big?.Count ?? 0)} qbuf-free=0 argv-mem=0 multi-mem={client.Transaction?.MemoryBytes ?? 0} rbs=0 rbp=0 obl=0 oll={(client.Out.Count > 0 ? 1 : 0)} omem={client.Out.Capacity + client.Pushes.Capacity} tot-mem={client.MemoryBytes}");
-        line.Append(CultureInfo.InvariantCulture, $" events={(LooksForRequests(client) ? "r" : "")}{(client.WriteBlocked ? "w" : "")} cmd={CommandName(client, server)} user={client.User?.Name ?? "(superuser)"} redir={client.Tracking?.RedirectId ?? -1} resp={(client.Resp3 ? 3 : 2)} lib-name={client.LibraryName} lib-ver={client.LibraryVersion}");
+        line.Append(CultureInfo.InvariantCulture,
+            $" age={Math.Max(now - client.CreatedMs, 0) / 1000} idle={Math.Max(now - client.ActiveMs, 0) / 1000} flags={Flags(client)} " +
+            $"db={client.Database}");
+        line.Append(CultureInfo.InvariantCulture,
+            $" sub={held?.Names(ChannelKind.Channel).Count ?? 0} psub={held?.Names(ChannelKind.Pattern).Count ?? 0} " +
+            $"ssub={held?.Names(ChannelKind.Shard).Count ?? 0} multi={Queued(client)} " +
+            $"watch={(client.Transaction is { Touched: false, Watched: { } watched } ? watched.Watches.Count : 0)}");
+        line.Append(CultureInfo.InvariantCulture,
+            $" qbuf={client.Pending.Count + (client.Big?.Count ?? 0)} qbuf-free=0 argv-mem=0 " +
+            $"multi-mem={client.Transaction?.MemoryBytes ?? 0} rbs=0 rbp=0 obl=0 oll={(client.Out.Count > 0 ? 1 : 0)} " +
+            $"omem={client.Out.Capacity + client.Pushes.Capacity} tot-mem={client.MemoryBytes}");
+        line.Append(CultureInfo.InvariantCulture,
+            $" events={(LooksForRequests(client) ? "r" : "")}{(client.WriteBlocked ? "w" : "")} cmd={CommandName(client, server)} " +
+            $"user={client.User?.Name ?? "(superuser)"} redir={client.Tracking?.RedirectId ?? -1} resp={(client.Resp3 ? 3 : 2)} " +
+            $"lib-name={client.LibraryName} lib-ver={client.LibraryVersion}");
         line.Append(CultureInfo.InvariantCulture,
             $" io-thread={client.Worker.Index} tot-net-in={client.BytesIn} tot-net-out={client.BytesOut}");
         line.Append(CultureInfo.InvariantCulture, $" tot-cmds={client.Commands - client.PutOff}");

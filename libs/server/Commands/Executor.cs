@@ -7,7 +7,8 @@ namespace Garnet.Server.Commands;
 /// <summary>A worker as commands see it: with the server's machineries, and what it keeps for its commands of some of them.</summary>
 internal abstract class Executor : Worker, IReadyWorker
 {
-    private protected Executor(ServerContext server, int index, IServeRule serving, ReaderWake wake) : base(server, index, server.Commands.Specs.Count, wake)
+    private protected Executor(ServerContext server, int index, IServeRule serving, ReaderWake wake)
+        : base(server.Store, index, server.Commands.Specs.Count, wake)
     {
         Server = server;
         Ready = new ReadyKeys(this, server.Observers.Waits, server.ScriptTurns, server.Observers.Changes, serving);

@@ -11,7 +11,7 @@ internal sealed class Monitoring : IDisposable
     private readonly InspectSettings _settings;
     private volatile bool _measuresAll;
 
-    internal Monitoring(ServerCore core, int commands, Func<(long Received, long Rejected)> connections, ReplicationNode replication)
+    internal Monitoring(ServerCore core, int commands, Func<(long Received, long Rejected)> connections, LinkTraffic links)
     {
         InspectSettings inspect = _settings = core.Settings.Inspect;
         var secrets = new Secrets(core.Table);
@@ -19,9 +19,9 @@ internal sealed class Monitoring : IDisposable
         Slowlog = new CommandLog(secrets, () => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(secrets, () => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
         LargeReplies = new CommandLog(secrets, () => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
-        Statistics = new Statistics(core, commands, connections, replication);
+        Statistics = new Statistics(core.Store, core.Clock, core.Workers, commands, connections, links);
         Latency = new LatencyMonitor(inspect);
-        Audit = new AuditTrail(core, core.Settings.Security);
+        Audit = new AuditTrail(core.Settings.Security, core.Clock, core.Log, core.Fail);
         Follow(core.Table);
     }
 

@@ -13,13 +13,14 @@ internal sealed class Observers
     {
         var listeners = new KeyListeners();
         Listeners = listeners;
-        Tracker = new Tracker(core, listeners.Trackers);
+        Tracker = new Tracker(core.Settings.Inspect, core.Workers, listeners.Trackers);
         Watches = new WatchTable(core.Store, core.Clock, listeners.Watchers);
         Waits = new WaitTable(core.Store, listeners.Waiters);
         Events = new KeyEvents(core.Settings.Inspect, Channels);
-        Changes = new KeyChanges(core, listeners, Watches, Waits, Tracker, Events);
+        Changes = new KeyChanges(core.Store, listeners, Watches, Waits, Tracker, Events) { Workers = core.Workers };
         core.Table.OnSet("notify-keyspace-events", Changes.Listen);
         core.Table.OnSet("tracking-table-max-keys", Tracker.Fit);
+        Changes.Listen();
     }
 
     internal Channels Channels { get; } = new();
@@ -31,6 +32,12 @@ internal sealed class Observers
     internal WatchTable Watches { get; }
     internal WaitTable Waits { get; }
     internal KeyEvents Events { get; }
+
+    /// <summary>True while every change is handed on right after its command.</summary>
+    internal bool PerCommand => Changes.PerCommand;
+
+    /// <summary>The server's worker whose thread this is; null if it is another thread.</summary>
+    internal Worker? ThreadsWorker => Changes.ThreadsWorker;
 
     /// <summary>The changes of keys on the worker's thread are its own from here on.</summary>
     internal void Claim(Worker worker) => Changes.Claim(worker);

@@ -1,6 +1,7 @@
-using System.Diagnostics.CodeAnalysis;
 using Garnet.Aof.Shipping;
-using Garnet.Server.Blocking;
+using Garnet.Common.Time;
+using Garnet.Server.Base;
+using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Expiry;
 using Garnet.Server.Inspect;
@@ -20,34 +21,52 @@ namespace Garnet.Server.Commands;
 /// The server as commands see it: its machineries, each by its name, and what clients are let do. It has no threads, opens nothing and
 /// neither starts nor stops: that is <see cref="RespServer"/>.
 /// </summary>
-internal sealed class ServerContext : ServerCore, IDisposable
+internal sealed class ServerContext : IDisposable
 {
-    [SetsRequiredMembers]
     internal ServerContext(
         ServerCore core, CommandTable commands, ServerRights rights, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
-        : base(core)
     {
+        Core = core;
+        (Settings, Log, Clock, Store) = (core.Settings, core.Log, core.Clock, core.Store);
+        Bulk = new BulkSessions(core.Settings.Bulk, core.Log);
         Commands = commands;
         Rights = rights;
-        ClientLimits = new ClientLimits(Settings, Rights.Users, Table, NudgeAll);
+        ClientLimits = new ClientLimits(Settings, Rights.Users, core.Table, Workers.NudgeAll);
         Keeper = keeper;
-        Replication = new ReplicationNode(this, keeper, backlog, replay);
-        Observers = new Observers(this);
-        ScriptTurns = new ScriptTurns(() => Workers.Select(static worker => worker.Turn), () => RunningScript() is { } running && IsBusyWith(running));
+        Replication = new ReplicationNode(core, keeper, backlog, replay);
+        Observers = new Observers(core);
+        ScriptTurns = new ScriptTurns(() => Workers.Turns, () => Workers.HasBusyScript(Settings.Scripts, Clock));
         Func<bool> removes = () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica;
         EntryReaper = new EntryReaper(Store, Settings.Memory.Databases, keeper is not null, removes, Observers.Changes, Observers.Tracker)
         {
-            WakeWorker = () => Workers[0].Nudge(),
+            WakeWorker = Workers.NudgeFirst,
         };
         Replication.DataReplaced += Observers.Flushed;
         Replication.Deciding += EntryReaper.Wake;
-        Monitoring = new Monitoring(this, commands.Specs.Count, () => Connections(), Replication);
-        Refusals = new WriteRefusals(this, keeper, Replication.Access);
-        Observers.Changes.Listen();
-        Store.Namespaces.MayChange = () => Observers.Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
-        TierLimits.Follow(Store, Settings.Tier, Table);
+        Monitoring = new Monitoring(core, commands.Specs.Count, () => Connections(), Replication.Traffic);
+        Refusals = new WriteRefusals(Store, Settings, Log, keeper, Replication.Access, () => core.MemoryLimitBytes);
+        Store.Namespaces.MayChange = () => Observers.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
+        TierLimits.Follow(Store, Settings.Tier, core.Table);
     }
 
+    /// <summary>What was there before any machinery.</summary>
+    internal ServerCore Core { get; }
+
+    /// <summary>The settings in force.</summary>
+    internal ServerSettings Settings { get; }
+
+    internal ServerLog Log { get; }
+    internal IClock Clock { get; }
+    internal Store Store { get; }
+
+    /// <summary>The memory limit in force, bytes.</summary>
+    internal long MemoryLimitBytes => Core.MemoryLimitBytes;
+
+    /// <summary>The threads that run commands.</summary>
+    internal WorkerSet Workers => Core.Workers;
+
+    /// <summary>Clients whose values go beside their connections.</summary>
+    internal BulkSessions Bulk { get; }
     internal CommandTable Commands { get; }
 
     /// <summary>What keeps the data on disk; null without a data directory.</summary>
@@ -95,23 +114,10 @@ internal sealed class ServerContext : ServerCore, IDisposable
 
     /// <summary>True if all commands are put to the rules of Admission: somebody is asked or watches, a pause is on, or every command is timed or measured.</summary>
     internal bool AsksRules =>
-        Monitoring.WatchesAll | Pause.Active | Observers.Changes.PerCommand || Keeper is { Blocks: true } || Hooks.Any;
+        Monitoring.WatchesAll | Pause.Active | Observers.PerCommand || Keeper is { Blocks: true } || Hooks.Any;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active || EntryReaper.IsActive;
-
-    /// <summary>The worker with the fewest connections.</summary>
-    internal Worker LeastLoaded()
-    {
-        Worker best = Workers[0];
-        foreach (Worker worker in Workers)
-        {
-            if (worker.ConnectionCount < best.ConnectionCount)
-                best = worker;
-        }
-
-        return best;
-    }
 
     /// <summary>Takes a closing client out of everything shared; on its reactor's thread.</summary>
     internal void Forget(Connection client)
@@ -123,18 +129,12 @@ internal sealed class ServerContext : ServerCore, IDisposable
     }
 
     /// <summary>All clients of all reactors.</summary>
-    internal List<Connection> Clients()
-    {
-        var clients = new List<Connection>(ClientLimits.ClientCount);
-        foreach (Worker worker in Workers)
-            worker.CopyClientsTo(clients);
-        return clients;
-    }
+    internal List<Connection> Clients() => Workers.Clients(ClientLimits.ClientCount);
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        bool isAtRest = TryCloseBulk();
+        bool isAtRest = Bulk.TryClose();
         Monitoring.Dispose();
         Refusals.Dispose();
         Replication.Dispose();

@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 
@@ -14,7 +15,7 @@ namespace Garnet.Server.Inspect;
 ///     a line says how many are missing where they would have stood.
 /// inspect.A2  The file is opened for each batch: it may be moved away at any time, and a disk that was full is found out to be so no more.
 /// </summary>
-internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : IDisposable
+internal sealed class AuditTrail(SecuritySettings settings, IClock clock, ServerLog log, Action<GarnetException> fail) : IDisposable
 {
     /// <summary>Events that wait at most, a few MiB of them.</summary>
     internal const int QueueMax = 8192;
@@ -73,7 +74,7 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
             }
 
             _waiting.Enqueue(audited);
-            _thread ??= BackgroundThread.Begin("audit", Run, core.Fail);
+            _thread ??= BackgroundThread.Begin("audit", Run, fail);
         }
 
         _signal.Set();
@@ -125,7 +126,7 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         foreach (AuditEvent audited in batch)
             text.Append(AuditLine.Of(audited)).Append('\n');
         if (lost > 0)
-            text.Append(AuditLine.OfLost(core.Clock.UnixMs, lost)).Append('\n');
+            text.Append(AuditLine.OfLost(clock.UnixMs, lost)).Append('\n');
         if (TryWrite(text.ToString()))
             Interlocked.Add(ref _written, batch.Count);
         else
@@ -159,7 +160,7 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         if (settings.AuditFile == ToLog)
         {
             foreach (string line in lines.Split('\n', StringSplitOptions.RemoveEmptyEntries))
-                core.Log.Audited(line);
+                log.Audited(line);
             return true;
         }
 
@@ -173,7 +174,7 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             if (!_hasFailed)
-                core.Log.AuditFailed(settings.AuditFile, e.Message);
+                log.AuditFailed(settings.AuditFile, e.Message);
             _hasFailed = true;
             return false;
         }

@@ -89,5 +89,6 @@ internal sealed class CommandLog(Secrets secrets, Func<long> threshold, Func<lon
 
     private static byte[] Shortened(ReadOnlySpan<byte> argument) => argument.Length <= ArgumentBytesMax
         ? argument.ToArray()
-        : [.. argument[..ArgumentBytesMax], .. System.Text.Encoding.ASCII.GetBytes($"... ({argument.Length - ArgumentBytesMax} more bytes)")];
+        : [.. argument[..ArgumentBytesMax],
+            .. System.Text.Encoding.ASCII.GetBytes($"... ({argument.Length - ArgumentBytesMax} more bytes)")];
 }

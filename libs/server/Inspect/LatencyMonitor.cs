@@ -28,7 +28,8 @@ internal sealed class LatencyMonitor(InspectSettings settings)
     internal List<(string Name, LatencySample Newest, long WorstMs)> Latest()
     {
         lock (_gate)
-            return [.. _events.OrderBy(pair => pair.Key, StringComparer.Ordinal).Select(pair => (pair.Key, pair.Value.Samples[^1], pair.Value.WorstMs))];
+            return [.. _events.OrderBy(pair => pair.Key, StringComparer.Ordinal)
+                .Select(pair => (pair.Key, pair.Value.Samples[^1], pair.Value.WorstMs))];
     }
 
     /// <summary>The samples of an event, oldest first; empty if there are none.</summary>

@@ -1,3 +1,4 @@
+using Garnet.Common.Time;
 using Garnet.Server.Clients;
 using Garnet.Server.Replication;
 using Tsavorite;
@@ -6,7 +7,7 @@ namespace Garnet.Server.Inspect;
 
 /// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
 internal sealed class Statistics(
-    ServerCore server, int commands, Func<(long Received, long Rejected)> connections, ReplicationNode replication)
+    Store store, IClock clock, WorkerSet workers, int commands, Func<(long Received, long Rejected)> connections, LinkTraffic links)
 {
     private const long SampleUs = 1_000_000;
 
@@ -79,7 +80,7 @@ internal sealed class Statistics(
     {
         lock (_gate)
         {
-            long now = server.Clock.MonotonicUs;
+            long now = clock.MonotonicUs;
             if (_sampled is null || now - _sampledUs >= SampleUs)
             {
                 Totals sum = Sum(commands: 0);
@@ -104,13 +105,13 @@ internal sealed class Statistics(
     /// <summary>Makes the sums begin at zero now.</summary>
     internal void Reset()
     {
-        StoreFigures store = server.Store.Figures(); // outside: who runs INFO in a transaction holds locks of the store
+        StoreFigures figures = store.Figures(); // outside: who runs INFO in a transaction holds locks of the store
         lock (_gate)
         {
             _base = Sum(commands);
             _bucketsBase = [];
             SumBuckets(ref _bucketsBase);
-            _storeBase = store;
+            _storeBase = figures;
         }
     }
 
@@ -125,10 +126,10 @@ internal sealed class Statistics(
             TimedUs = new long[commands],
             TimedCalls = new long[commands],
         };
-        foreach (Worker worker in server.Workers)
+        foreach (Worker worker in workers)
             Add(sum, worker);
         (sum.Connections, sum.Rejected) = connections();
-        (sum.LinksIn, sum.LinksOut) = (replication.Links.Traffic.Received, replication.Links.Traffic.Sent);
+        (sum.LinksIn, sum.LinksOut) = (links.Received, links.Sent);
         sum.BytesIn += sum.LinksIn;
         sum.BytesOut += sum.LinksOut;
         return sum;
@@ -139,7 +140,7 @@ internal sealed class Statistics(
         if (sum.Length < commands * ReactorFigures.TimeBuckets)
             sum = new long[commands * ReactorFigures.TimeBuckets];
         Array.Clear(sum);
-        foreach (Worker worker in server.Workers)
+        foreach (Worker worker in workers)
         {
             long[] buckets = worker.Figures.TimedByBucket;
             for (int i = 0; i < sum.Length; i++)

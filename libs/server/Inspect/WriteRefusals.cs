@@ -1,5 +1,6 @@
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
@@ -29,7 +30,10 @@ internal sealed class WriteRefusals : IDisposable
     private static readonly byte[] Full = FaultText.Of(Fault.OutOfMemory).ToArray(), Lonely = FaultText.Of(Fault.TooFewReplicas).ToArray();
     private static readonly RefusalCause[] Causes = Enum.GetValues<RefusalCause>();
 
-    private readonly ServerCore _server;
+    private readonly Store _store;
+    private readonly ServerSettings _settings;
+    private readonly ServerLog _log;
+    private readonly Func<long> _memoryLimitBytes;
     private readonly DataKeeper? _keeper;
     private readonly RoleAccess _access;
     private readonly Lock _gate = new();
@@ -38,9 +42,10 @@ internal sealed class WriteRefusals : IDisposable
     private Timer? _timer;
     private bool _isClosed; // a look that the timer has begun may come to it after its end, when the store is gone
 
-    internal WriteRefusals(ServerCore server, DataKeeper? keeper, RoleAccess access)
+    internal WriteRefusals(
+        Store store, ServerSettings settings, ServerLog log, DataKeeper? keeper, RoleAccess access, Func<long> memoryLimitBytes)
     {
-        (_server, _keeper, _access) = (server, keeper, access);
+        (_store, _settings, _log, _keeper, _access, _memoryLimitBytes) = (store, settings, log, keeper, access, memoryLimitBytes);
         keeper?.Log.Troubled += () => Note(RefusalCause.Log);
     }
 
@@ -70,7 +75,7 @@ internal sealed class WriteRefusals : IDisposable
             _timer ??= new Timer(static self => ((WriteRefusals)self!).Look(), this, LookMs, LookMs);
         }
 
-        _server.Log.WritesRefused(TextOf(cause));
+        _log.WritesRefused(TextOf(cause));
     }
 
     /// <summary>What a write that is refused for the cause is answered, by a client or in a script; the cause is noted.</summary>
@@ -99,7 +104,7 @@ internal sealed class WriteRefusals : IDisposable
                     continue;
                 Volatile.Write(ref left, Lasts(cause) ? GoodLooks : left - 1);
                 if (left == 0)
-                    _server.Log.WritesTaken(cause.ToString().ToLowerInvariant());
+                    _log.WritesTaken(cause.ToString().ToLowerInvariant());
             }
 
             if (Array.TrueForAll(_left, static left => left == 0))
@@ -123,22 +128,31 @@ internal sealed class WriteRefusals : IDisposable
     private bool Lasts(RefusalCause cause) => cause switch
     {
         RefusalCause.Log => _keeper?.Trouble is not null,
-        RefusalCause.Memory => _server.Store.Tight && _server.Store.Figures().UsedBytes >= _server.MemoryLimitBytes,
+        RefusalCause.Memory => _store.Tight && _store.Figures().UsedBytes >= _memoryLimitBytes(),
         _ => _access.LacksReplicas,
     };
 
     private static string WhyNothingGoes(EvictionPolicy policy) => policy switch
     {
         EvictionPolicy.NoEviction => "maxmemory-policy is noeviction. Raise maxmemory, choose a policy that evicts",
-        _ when policy.IsVolatile() => "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
-        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not evicted. Raise maxmemory",
+        _ when policy.IsVolatile() =>
+            "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
+        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not " +
+            "evicted. Raise maxmemory",
     };
 
     private string TextOf(RefusalCause cause) => cause switch
     {
-        RefusalCause.Log when _keeper is { Log.Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
-        RefusalCause.Log => $"the append-only file cannot be written: {_keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(_server.Settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
-        RefusalCause.Memory => $"{_server.Store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {_server.MemoryLimitBytes}, and {WhyNothingGoes(_server.Settings.Memory.Policy)}, or delete keys",
-        _ => $"fewer than {_server.Settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
+        RefusalCause.Log when _keeper is { Log.Poison: { } lost } =>
+            $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
+        RefusalCause.Log =>
+            $"the append-only file cannot be written: {_keeper?.Trouble}. Make room on the disk, for a file of " +
+            $"{SettingText.PrintMemory(_settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by " +
+            "themselves",
+        RefusalCause.Memory =>
+            $"{_store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {_memoryLimitBytes()}, and " +
+            $"{WhyNothingGoes(_settings.Memory.Policy)}, or delete keys",
+        _ => $"fewer than {_settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, " +
+            "min-replicas-max-lag). See INFO replication for which",
     };
 }

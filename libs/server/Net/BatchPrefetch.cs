@@ -46,7 +46,8 @@ internal sealed unsafe class BatchPrefetch(Store store, FrameBatch batch, Comman
                 continue;
             Arg* args = batch.Args.Items + frame->FirstArg;
             Arg key = args[entries[frame->Command].FirstKey];
-            if (MemberSpot.TryBegin(store, store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket, args[member], out _spots.Items[spots]))
+            if (MemberSpot.TryBegin(store, store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket, args[member],
+                out _spots.Items[spots]))
                 spots++;
         }
 

@@ -50,6 +50,9 @@ internal sealed unsafe class BatchRunner : IDisposable
     /// <summary>What becomes of exceptions that leave commands.</summary>
     internal CommandFailures Failures { get; }
 
+    /// <summary>Where the replies of its commands go.</summary>
+    internal ReplyPath Replies => _replies;
+
     /// <summary>True while fetched values are kept, which are to be given up soon.</summary>
     internal bool KeepsFetched => _fetching.Keeps;
 

@@ -11,7 +11,8 @@ namespace Garnet.Server.Net;
 /// While a script runs here for too long: its reactor looks, out of the script, for clients who want it to end: first at the rest of the
 /// batch, then at what arrives. Other reactors answer what comes to them as busy (<see cref="BatchRunner"/>).
 /// </summary>
-internal sealed unsafe class BusyClients(Executor worker, BatchRunner runner, ReplyPath replies, RequestReceiver receiver, ITransport transport)
+internal sealed unsafe class BusyClients(
+    Executor worker, BatchRunner runner, ReplyPath replies, RequestReceiver receiver, ITransport transport)
     : IDisposable
 {
     private const int ReceiveBytes = 16 * 1024, PendingMax = 64 * 1024;

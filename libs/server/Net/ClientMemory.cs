@@ -1,3 +1,4 @@
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -8,19 +9,18 @@ namespace Garnet.Server.Net;
 /// reactors' clients together are over it, the largest that CLIENT NO-EVICT does not protect is given up, by the reactor it is on.
 /// Looked at with every tick: between two of them the sum may be over the limit.
 /// </summary>
-internal sealed class ClientMemory(Executor worker)
+internal sealed class ClientMemory(Worker worker, WorkerSet workers, ServerSettings settings, ServerLog log, Func<long> memoryLimitBytes)
 {
     private Connection? _largest;
 
     internal void Bound()
     {
-        ServerContext server = worker.Server;
-        if (server.Settings.Memory.ClientsShare.Of(server.MemoryLimitBytes) is not (> 0 and var limit))
+        if (settings.Memory.ClientsShare.Of(memoryLimitBytes()) is not (> 0 and var limit))
             return;
         for (Measure(); _largest is { } largest && IsOurs(limit); Measure())
         {
             worker.Figures.EvictedClients++;
-            server.Log.ClientEvicted(largest.Id, largest.Peer.Remote, largest.MemoryBytes);
+            log.ClientEvicted(largest.Id, largest.Peer.Remote, largest.MemoryBytes);
             worker.Close(largest);
         }
 
@@ -51,7 +51,7 @@ internal sealed class ClientMemory(Executor worker)
     private bool IsOurs(long limit)
     {
         long all = 0;
-        foreach (Worker other in worker.Server.Workers)
+        foreach (Worker other in workers)
         {
             all += Volatile.Read(ref other.ClientBytes);
             if (Volatile.Read(ref other.LargestClientBytes) > worker.LargestClientBytes)

@@ -46,10 +46,11 @@ internal sealed class Reactor : Executor, IDisposable
         Transactions = families.TransactionsOn(this);
         Scripts = families.ScriptsOn(this);
         _runner = new BatchRunner(this, _replies);
-        _receiver = new RequestReceiver(this, _runner, _replies, transport);
+        _receiver = new RequestReceiver(this, _runner, transport, server.ClientLimits, server.Log, server.Clock);
         _waiting = new WaitingClients(this, _replies, _receiver);
         _busy = new BusyClients(this, _runner, _replies, _receiver, transport);
-        _upkeep = new Upkeep(this, _replies.SlowReaders);
+        var memory = new ClientMemory(this, server.Workers, server.Settings, server.Log, () => server.MemoryLimitBytes);
+        _upkeep = new Upkeep(this, server.ClientLimits, server.EntryReaper, server.ScriptTurns, memory, _replies.SlowReaders);
     }
 
     /// <inheritdoc/>

@@ -1,5 +1,6 @@
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
+using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -11,16 +12,17 @@ namespace Garnet.Server.Net;
 /// From readable sockets to framed commands: receives for all connections of a reactor into one arena and has the batch run when it is full,
 /// or before the buffer is used anew. What cannot be framed yet is kept with its connection (net.R4).
 /// </summary>
-internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner, ReplyPath replies, ITransport transport) : IDisposable
+internal sealed unsafe class RequestReceiver(
+    Worker worker, BatchRunner runner, ITransport transport, ClientLimits limits, ServerLog log, IClock clock) : IDisposable
 {
     internal const int QuotaCommands = 128;
     private const int BufferBytes = 1024 * 1024;
 
-    private readonly ServerContext _server = worker.Server;
     private readonly FrameBatch _batch = runner.Batch;
+    private readonly ReplyPath _replies = runner.Replies;
     private readonly ReceiveBuffer _buffer = new(BufferBytes);
     private readonly RespParser _parser = new();
-    private readonly LinePace _pace = new(worker.Server.Clock);
+    private readonly LinePace _pace = new(clock);
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
 
@@ -118,16 +120,16 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         }
 
         client.CloseAfterReply = true;
-        replies.Watch(client);
+        _replies.Watch(client);
     }
 
     // That a connection breaks is usual; who had to be cut off is worth a look.
     private void SayBroken(Connection client, TlsSession session)
     {
         if (!session.IsCutOff)
-            _server.Log.TlsBroken(client.Id, client.Peer.Remote, session.Fault);
+            log.TlsBroken(client.Id, client.Peer.Remote, session.Fault);
         else if (_pace.Allows(out long unsaid))
-            _server.Log.TlsCutOff(client.Id, client.Peer.Remote, session.Fault, unsaid);
+            log.TlsCutOff(client.Id, client.Peer.Remote, session.Fault, unsaid);
     }
 
     // What was kept because of the quota or a park, without receiving more.
@@ -175,7 +177,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         client.RoundEnd = end;
         client.IsRestKept = false;
         client.Quota = QuotaCommands;
-        RespLimits limits = _server.ClientLimits.Requests;
+        RespLimits requests = limits.Requests;
         while (at < end)
         {
             if (client.Quota == 0)
@@ -185,8 +187,8 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
                 return;
             }
 
-            limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
-            ParseResult result = _parser.Parse(at, end, _batch.Args, in limits);
+            requests.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
+            ParseResult result = _parser.Parse(at, end, _batch.Args, in requests);
             if (result == ParseResult.Incomplete)
             {
                 client.KeepPartial(at, end, _parser.BytesNeeded);
@@ -207,7 +209,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
             }
 
             // While not authenticated the limits of the next command depend on the outcome of this one.
-            if (_batch.IsFull || limits.Unauthenticated)
+            if (_batch.IsFull || requests.Unauthenticated)
                 runner.Run();
             if (client.Stopped)
             {
@@ -229,9 +231,9 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
 
         big.Arrived(got);
         CountReceived(client, got);
-        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > _server.ClientLimits.QueryBufferLimit)
+        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > limits.QueryBufferLimit)
         {
-            _server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
+            log.QueryBufferExceeded(client.Id, client.Peer.Remote);
             worker.Close(client);
             return;
         }
@@ -244,9 +246,9 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         runner.Run();
         if (client.Closed)
             return;
-        RespLimits limits = _server.ClientLimits.Requests;
-        limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
-        ParseResult result = big.Parse(_parser, _batch.Args, in limits);
+        RespLimits requests = limits.Requests;
+        requests.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
+        ParseResult result = big.Parse(_parser, _batch.Args, in requests);
         if (result == ParseResult.Incomplete)
             return;
         if (result is ParseResult.ProtocolError or ParseResult.Foreign or ParseResult.Encrypted)
@@ -299,14 +301,14 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
             return;
         if (result == ParseResult.Foreign)
         {
-            _server.Log.ForeignProtocol(client.Peer.Remote);
+            log.ForeignProtocol(client.Peer.Remote);
             worker.Close(client);
             return;
         }
 
         if (result == ParseResult.Encrypted && _pace.Allows(out long unsaid))
-            _server.Log.SpokeTls(client.Peer.Remote, unsaid);
-        replies.SwitchTo(client);
+            log.SpokeTls(client.Peer.Remote, unsaid);
+        _replies.SwitchTo(client);
         worker.Out.BeginReply();
         worker.Out.Error("ERR Protocol error: " + _parser.Error);
         worker.Figures.ProtocolErrors++;

@@ -1,24 +1,25 @@
 using Garnet.Common.Bytes;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Expiry;
+using Garnet.Server.Scripting;
 
 namespace Garnet.Server.Net;
 
 /// <summary>What a reactor looks at with every tick, though nothing has arrived: clients over a limit, and, on the first reactor, entries whose time has come.</summary>
-internal sealed class Upkeep(Executor worker, SlowReaders slowReaders)
+internal sealed class Upkeep(
+    Worker worker, ClientLimits limits, EntryReaper reaper, ScriptTurns turns, ClientMemory clientMemory, SlowReaders slowReaders)
 {
-    private readonly ClientMemory _clientMemory = new(worker);
-
     internal void Run()
     {
-        ServerContext server = worker.Server;
         long now = worker.NowMs;
-        if (server.ClientLimits.HasIdleLimit)
-            worker.Slots.ForEach(client => server.ClientLimits.IsOverdue(client, now), worker.Close);
-        _clientMemory.Bound();
-        if (worker.Index == 0 && server.EntryReaper.IsActive && server.ScriptTurns.TryEnter(worker))
+        if (limits.HasIdleLimit)
+            worker.Slots.ForEach(client => limits.IsOverdue(client, now), worker.Close);
+        clientMemory.Bound();
+        if (worker.Index == 0 && reaper.IsActive && turns.TryEnter(worker))
         {
-            server.EntryReaper.Tick(worker);
-            server.ScriptTurns.Leave(worker);
+            reaper.Tick(worker);
+            turns.Leave(worker);
         }
 
         slowReaders.CloseOverdue();

@@ -6,7 +6,7 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Net;
 
 /// <summary>The parked connections of a reactor, and when the next wait ends by itself.</summary>
-internal sealed class WaitingClients(Executor worker, ReplyPath replies, RequestReceiver receiver)
+internal sealed class WaitingClients(Worker worker, ReplyPath replies, RequestReceiver receiver)
 {
     private readonly List<Connection> _clients = [];
 

@@ -185,8 +185,11 @@ internal sealed class DataKeeper : IDisposable
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
-            string next = e is DiskException { IsFull: true } ? $"Make room on the disk, for a file of {SettingText.PrintMemory(_settings.SegmentBytes)} at least (aof-segment-size), then start again"
-                : $"Look at the disk and at the memory of the machine, then start again; garnet-server check {Directory} shows what is sound";
+            string next = e is DiskException { IsFull: true }
+                ? $"Make room on the disk, for a file of {SettingText.PrintMemory(_settings.SegmentBytes)} at least " +
+                    "(aof-segment-size), then start again"
+                : $"Look at the disk and at the memory of the machine, then start again; garnet-server check {Directory} shows what " +
+                    "is sound";
             server.Fail(BackgroundThread.FailureOf("the data cannot be loaded", e, next));
         }
     }

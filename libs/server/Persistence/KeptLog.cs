@@ -191,7 +191,7 @@ internal sealed class KeptLog : IDisposable
             return;
         if (Trouble is not null)
             Troubled?.Invoke();
-        server.NudgeWaiting();
+        server.Workers.NudgeWaiting();
     }
 
     // Of what was kept, made durable or went wrong since the last look; under always, what is only written releases no reply. Two threads that

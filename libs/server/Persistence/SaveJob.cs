@@ -16,7 +16,8 @@ namespace Garnet.Server.Persistence;
 /// SAVE, or due by the save points or the growth of the log. In what order, <see cref="SnapshotTaker"/> knows.
 /// </summary>
 internal sealed class SaveJob(
-    KeptLog log, ChangeCounter? counter, ServerCore server, ILogRole role, DataDirectory directory, PersistenceSettings settings) : IDisposable
+    KeptLog log, ChangeCounter? counter, ServerCore server, ILogRole role, DataDirectory directory,
+    PersistenceSettings settings) : IDisposable
 {
     /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
@@ -246,6 +247,7 @@ internal sealed class SaveJob(
     {
         Term = role.IsReplica ? role.AppliedTerm : directory.Manifest.Term,
         Cut = memory => role.Cut(memory, _cancellation.Token)
-            ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "the server stops, or gets all its data from its primary", "Take it later."),
+            ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken",
+                "the server stops, or gets all its data from its primary", "Take it later."),
     };
 }

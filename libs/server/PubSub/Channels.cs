@@ -79,7 +79,8 @@ internal sealed class Channels
         int receivers = 0;
         lock (_gate)
         {
-            if (_subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out byte[]? name, out Audience? audience))
+            if (_subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>()
+                .TryGetValue(channel, out byte[]? name, out Audience? audience))
                 receivers += Deliver(from, audience.Clients,
                     new Delivery(kind, name, kind == ChannelKind.Shard ? "smessage" : "message", channel, message));
             if (kind == ChannelKind.Channel)

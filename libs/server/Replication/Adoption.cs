@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Replication;
 using Garnet.Replication.Frames;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
@@ -10,7 +11,7 @@ namespace Garnet.Server.Replication;
 /// How the data of this server come to be its primary's: as the primary's plan says, what was here before is given up, what others have of it is
 /// taken back, and now and then both are compared (replication.Z9, in DigestRound).
 /// </summary>
-internal sealed class Adoption(ServerCore server, NodeHistory history, NodeLog log, Shipping shipping)
+internal sealed class Adoption(ServerLog lines, WorkerSet workers, NodeHistory history, NodeLog log, Shipping shipping)
 {
     private Discarding? _discarding; // given up when the copy is whole
     private long _comparisons;
@@ -38,7 +39,7 @@ internal sealed class Adoption(ServerCore server, NodeHistory history, NodeLog l
         _discarding = null;
         if (!plan.IsFull)
         {
-            server.Log.PartialSync(primary.ToString(), plan.At.InWords);
+            lines.PartialSync(primary.ToString(), plan.At.InWords);
             return;
         }
 
@@ -46,10 +47,10 @@ internal sealed class Adoption(ServerCore server, NodeHistory history, NodeLog l
         shipping.Exports.Interrupt();
         shipping.Links.DropPlaces();
         log.InterruptSaves();
-        server.Log.FullSync(primary.ToString(), plan.At.InWords);
+        lines.FullSync(primary.ToString(), plan.At.InWords);
         if (!mine.IsKnown || mine.Batch == 0)
             return;
-        var discarding = new Discarding(shipping.Shipper, log.HasDisk ? log.Disk : null, server.Log);
+        var discarding = new Discarding(shipping.Shipper, log.HasDisk ? log.Disk : null, lines);
         discarding.Run(plan, mine);
         _discarding = discarding;
     }
@@ -58,14 +59,14 @@ internal sealed class Adoption(ServerCore server, NodeHistory history, NodeLog l
     internal void OnBegan(PlanFrame plan)
     {
         history.Take(plan);
-        if (plan.IsFull && server.Workers.Count > 0)
-            server.Workers[0].Post((owner, _, _) => DataReplaced?.Invoke(owner)); // whoever keeps copies of keys
+        if (plan.IsFull)
+            workers.First?.Post((owner, _, _) => DataReplaced?.Invoke(owner)); // whoever keeps copies of keys
         if (!plan.IsFull || _discarding is not { } discarded)
             return;
         _discarding = null;
         Discards++;
         DiscardedWrites += Math.Max(discarded.Writes, 0);
-        server.Log.Discarded(discarded.Mine.InWords, discarded.Writes, discarded.File);
+        lines.Discarded(discarded.Mine.InWords, discarded.Writes, discarded.File);
     }
 
     /// <summary>The first batch of a term has come.</summary>
@@ -84,6 +85,6 @@ internal sealed class Adoption(ServerCore server, NodeHistory history, NodeLog l
         }
 
         shipping.Links.CountDivergence();
-        server.Log.Differs(primary.ToString(), batch);
+        lines.Differs(primary.ToString(), batch);
     }
 }

@@ -3,7 +3,7 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Replication;
 
 /// <summary>Grows whenever something that a client may wait for has moved: a batch applied, an acknowledgement, a role. From any thread.</summary>
-internal sealed class Moves(ServerCore server)
+internal sealed class Moves(WorkerSet workers)
 {
     private long _count;
 
@@ -14,6 +14,6 @@ internal sealed class Moves(ServerCore server)
     internal void Tell()
     {
         Interlocked.Increment(ref _count);
-        server.NudgeWaiting();
+        workers.NudgeWaiting();
     }
 }

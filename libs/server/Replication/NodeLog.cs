@@ -2,9 +2,11 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Faults;
+using Garnet.Common.Time;
 using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
+using Tsavorite;
 
 namespace Garnet.Server.Replication;
 
@@ -15,7 +17,7 @@ namespace Garnet.Server.Replication;
 /// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
 /// </summary>
 internal sealed class NodeLog(
-    ServerCore server, DataKeeper? keeper, NodeHistory history, AppliedState applied, Backlog backlog) : IFollowedLog, IDisposable
+    Store store, IClock clock, DataKeeper? keeper, NodeHistory history, AppliedState applied, Backlog backlog) : IFollowedLog, IDisposable
 {
     private AppendOnlyLog? _current, _retired, _replaced;
     private bool _leads;
@@ -38,7 +40,7 @@ internal sealed class NodeLog(
     internal bool IsThere => HasDisk || Current is not null;
 
     /// <summary>Lanes and hash seed of what this server writes.</summary>
-    internal (int Lanes, ulong HashSeed) OwnLayout => (server.Store.Partitions, server.Store.HashSeed);
+    internal (int Lanes, ulong HashSeed) OwnLayout => (store.Partitions, store.HashSeed);
 
     /// <summary>The log in force if this server writes it.</summary>
     internal AppendOnlyLog? Leading => _leads ? Current : null;
@@ -65,7 +67,7 @@ internal sealed class NodeLog(
         Volatile.Write(ref _last, start.LastBatch);
         _leads = true;
         Put(log, start.Term);
-        server.Store.SetLog(log);
+        store.SetLog(log);
         if (start.Term > start.LastTerm)
             log.MarkTerm(); // a token taken now can be waited for before anything is written
     }
@@ -78,7 +80,7 @@ internal sealed class NodeLog(
     internal void Count()
     {
         if (keeper?.Counter is { } counter)
-            server.Store.SetLog(counter);
+            store.SetLog(counter);
     }
 
     /// <summary>The data are loaded and will be a primary's, who has not been heard of yet: what is here can be read, and gone on from.</summary>
@@ -97,7 +99,7 @@ internal sealed class NodeLog(
     }
 
     /// <summary>Fills the store, which is empty, with what this server's disk has. Where it goes on.</summary>
-    internal AofStart ReadBack() => keeper!.ReadBack(server.Store);
+    internal AofStart ReadBack() => keeper!.ReadBack(store);
 
     /// <summary>A snapshot for this server's own disk, if one is being taken, is of no use any more.</summary>
     internal void InterruptSaves() => keeper?.Saves?.Interrupt();
@@ -112,7 +114,7 @@ internal sealed class NodeLog(
     }
 
     /// <summary>The batch that ends with all that has been written so far, of the log that leads or of the last one that did; 0 if none did.</summary>
-    internal ulong EndBatch() => server.Store.EndBatch() is > 0 and var batch ? batch : Volatile.Read(ref _last);
+    internal ulong EndBatch() => store.EndBatch() is > 0 and var batch ? batch : Volatile.Read(ref _last);
 
     /// <summary>
     /// Stops the log. Where a log ends that failed is no place of the data, of which it may lack the end: then what is returned agrees with
@@ -121,8 +123,8 @@ internal sealed class NodeLog(
     public LogPosition Stop()
     {
         if (_leads)
-            Volatile.Write(ref _last, server.Store.EndBatch());
-        server.Store.SetLog(null);
+            Volatile.Write(ref _last, store.EndBatch());
+        store.SetLog(null);
         _leads = false;
         Current?.Stop();
         if (Current != _replaced)
@@ -175,8 +177,8 @@ internal sealed class NodeLog(
     {
         AppendOnlyLog log = keeper is { HasLog: true }
             ? keeper.Log.New(sublogs, _lost)
-            : new AppendOnlyLog(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
-        log.Attach(server.Store);
+            : new AppendOnlyLog(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), clock, backlog);
+        log.Attach(store);
         log.Advanced += () => Advanced?.Invoke();
         return log;
     }

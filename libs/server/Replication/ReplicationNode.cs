@@ -21,20 +21,20 @@ internal sealed class ReplicationNode : IDisposable
         ReplicationSettings settings = server.Settings.Replication;
         History = new NodeHistory(() => keeper?.LastTerm ?? 0);
         Applied = new AppliedState(settings.SketchBits);
-        Log = new NodeLog(server, keeper, History, Applied, backlog);
+        Log = new NodeLog(server.Store, server.Clock, keeper, History, Applied, backlog);
         Role = new RoleState(server.Table, settings);
         Position = new NodePosition(Role, History, Log, Applied);
-        Moves = new Moves(server);
+        Moves = new Moves(server.Workers);
         Shipping = new Shipping(server, Role, History, Log, Position);
-        Access = new RoleAccess(server, Role, Applied, Shipping.Links);
-        Adoption = new Adoption(server, History, Log, Shipping);
+        Access = new RoleAccess(settings, Role, Applied, Shipping.Links);
+        Adoption = new Adoption(server.Log, server.Workers, History, Log, Shipping);
         Change = new RoleChange(server, Role, History, Log, Shipping.Links, new Followers(server, Log, replay, Adoption, Access, Moves));
-        Handovers = new Handovers(server, Role, History, Log, Shipping.Links);
-        Barriers = new Barriers(server, Role, Moves, Shipping.Links.Traffic);
+        Handovers = new Handovers(settings, server.Clock, Role, History, Log, Shipping.Links);
+        Barriers = new Barriers(settings, server.Tls, server.Fail, Role, Moves, Shipping.Links.Traffic);
         ForKeeper = new LogRole(Role, Change, History, Log, Applied, Shipping);
         Role.Moved += Moves.Tell;
-        Shipping.Shipper.Acked += Handovers.OnAck;
-        Shipping.Shipper.Acked += Moves.Tell;
+        Shipping.Acked += Handovers.OnAck;
+        Shipping.Acked += Moves.Tell;
         Log.Advanced += Role.NudgeAck;
     }
 
@@ -69,6 +69,9 @@ internal sealed class ReplicationNode : IDisposable
 
     /// <summary>Who follows this server.</summary>
     internal ReplicaLinks Links => Shipping.Links;
+
+    /// <summary>What went over links to other servers.</summary>
+    internal LinkTraffic Traffic => Shipping.Links.Traffic;
 
     /// <summary>The last batches.</summary>
     internal Backlog Backlog => Log.Backlog;

@@ -94,7 +94,8 @@ internal sealed class AclFileQueue(Users users)
             if (text.Length > AclFile.BytesMax)
             {
                 throw new GarnetException(
-                    ExitKind.Configuration, path, $"it would have more than {AclFile.BytesMax} bytes, and not be read again", "Remove users or rules");
+                    ExitKind.Configuration, path, $"it would have more than {AclFile.BytesMax} bytes, and not be read again",
+                    "Remove users or rules");
             }
 
             _ = AclFile.Read(text, path, users, out List<string> errors);

@@ -10,7 +10,7 @@ internal sealed class PausedCommand : Parking
     internal PausedCommand(ClientPause pause)
     {
         _pause = pause;
-        DeadlineMs = 0; // looked at every tick: a pause may be prolonged or ended
+        DeadlineMs = EveryTick; // a pause may be prolonged or ended
     }
 
     internal override bool Resume(Worker worker, Connection client) => !_pause.Active || _pause.UntilMs <= worker.NowMs;

@@ -74,12 +74,12 @@ public static class ConfigCompatibility
         no-appendfsync-on-rewrite|no|noted|The append-only file is synced during snapshots as well.
         replica-ignore-maxmemory slave-ignore-maxmemory|yes|noted|A replica keeps what its primary has.
         replica-ignore-disk-write-errors|no|noted|A replica whose disk fails goes on in memory and says so.
-        replica-lazy-flush slave-lazy-flush|no|noted|A replica keeps what it had until the copy is whole: in its append-only file, or in memory where both fit.
-        replica-full-sync-buffer-limit|0|noted bytes|client-output-buffer-limit for replicas bounds what is kept during a full synchronization.
+        replica-lazy-flush slave-lazy-flush|no|noted|A replica keeps what it had, in its log or in memory, until the copy is whole.
+        replica-full-sync-buffer-limit|0|noted bytes|client-output-buffer-limit for replicas bounds what a full copy makes it keep.
         repl-diskless-sync|yes|noted|A snapshot is always streamed, never written to a file of the primary first.
         repl-diskless-sync-delay|5|noted|A full synchronization begins at once.
         repl-diskless-sync-max-replicas|0|noted|A full synchronization begins at once.
-        repl-diskless-load|disabled|noted|A snapshot is loaded as it comes and written to the data directory, if there is one, at the same time.
+        repl-diskless-load|disabled|noted|A snapshot is loaded as it comes, and written to the data directory meanwhile.
         repl-rdb-channel|no|noted|One connection carries everything.
         repl-ping-replica-period repl-ping-slave-period|10|noted|An idle link carries a ping a second.
         repl-disable-tcp-nodelay|no|noted|Links do not delay what they send.
@@ -106,7 +106,7 @@ public static class ConfigCompatibility
         cluster-slot-stats-enabled|no|noted|There is no cluster mode yet.
         cluster-compatibility-sample-ratio|0|noted|There is no cluster mode yet.
         tls-dh-params-file||noted|OpenSSL chooses the parameters by the strength of the certificate.
-        rename-command||rejected|commands cannot be renamed or switched off yet; keep clients that must not have them away with bind and requirepass
+        rename-command||rejected|commands cannot be renamed or switched off; say with ACL who may run them
         loadmodule||rejected|modules of redis cannot be loaded
         loadmodule-ex||rejected|modules of redis cannot be loaded
         sentinel||rejected|the server is no Sentinel; run redis-sentinel for that

@@ -37,7 +37,9 @@ public sealed class InspectSettings
     [Setting("latency-tracking-info-percentiles", "Percentiles that INFO latencystats shows.", Live = true)]
     public Percentiles LatencyPercentiles { get; set; } = Percentiles.Default;
 
-    [Setting("notify-keyspace-events", "Keyspace events to publish on K keyspace and E keyevent channels: g generic, $ string, l list, s set, h hash, z sorted set, t stream, x expired, e evicted, n new, m missed, A for g$lshzxetd; empty for none.",
+    [Setting("notify-keyspace-events",
+        "Keyspace events to publish on K keyspace and E keyevent channels: g generic, $ string, l list, s set, h hash, z sorted set, t " +
+        "stream, x expired, e evicted, n new, m missed, A for g$lshzxetd; empty for none.",
         Live = true)]
     public NotifyClasses NotifyClasses { get; set; } = NotifyClasses.None;
 

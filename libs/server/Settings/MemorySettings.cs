@@ -16,7 +16,8 @@ public sealed class MemorySettings
     public EvictionPolicy Policy { get; set; } = EvictionPolicy.NoEviction;
 
     [Setting("maxmemory-samples", "Keys compared per eviction; more is more exact and slower.",
-        Unit = SettingUnit.Count, Min = 1, Max = int.MaxValue, Live = true, Note = "An eviction compares all keys of three buckets of the index.")]
+        Unit = SettingUnit.Count, Min = 1, Max = int.MaxValue, Live = true,
+        Note = "An eviction compares all keys of three buckets of the index.")]
     public int EvictionSamples { get; set; } = 5;
 
     [Setting("maxmemory-clients", "Memory all client buffers may take together, as bytes or as a share of maxmemory; 0 for no limit.",

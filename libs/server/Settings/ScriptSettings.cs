@@ -5,7 +5,8 @@ namespace Garnet.Server;
 /// <summary>How long and how large scripts may become.</summary>
 public sealed class ScriptSettings
 {
-    [Setting("busy-reply-threshold", "How long a script may run before other clients are told that the server is busy, and may stop it; 0 for ever.",
+    [Setting("busy-reply-threshold",
+        "How long a script may run before other clients are told that the server is busy, and may stop it; 0 for ever.",
         Aliases = "lua-time-limit", Unit = SettingUnit.Milliseconds, Min = 0, Live = true)]
     public long BusyMilliseconds { get; set; } = 5000;
 

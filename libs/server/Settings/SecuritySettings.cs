@@ -43,5 +43,6 @@ public sealed class SecuritySettings
 
     // Names are compared as they are spelled and not looked up: what a name leads to is its owner's to say, now and when MIGRATE asks.
     internal bool AllowsMigration(string host, int port) => MigrateTargets.Split(' ', StringSplitOptions.RemoveEmptyEntries)
-        .Any(target => target == "*" || target.Equals(host, StringComparison.OrdinalIgnoreCase) || target.Equals($"{host}:{port}", StringComparison.OrdinalIgnoreCase));
+        .Any(target => target == "*" || target.Equals(host, StringComparison.OrdinalIgnoreCase)
+            || target.Equals($"{host}:{port}", StringComparison.OrdinalIgnoreCase));
 }

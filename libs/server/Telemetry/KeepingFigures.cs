@@ -18,7 +18,7 @@ internal static class KeepingFigures
         static m => Saves(m) is { IsRunning: true } ? 1 : 0);
     internal static readonly Figure LastSave = List.Gauge(
         "rdb_last_save_time", "redis_rdb_last_save_timestamp_seconds", "When the last snapshot was published; the start if there was none.",
-        static m => (Saves(m)?.LastSaveMs ?? m.Server.StartedUnixMs) / 1000);
+        static m => (Saves(m)?.LastSaveMs ?? m.Server.Core.StartedUnixMs) / 1000);
     internal static readonly Figure LastSaveGood = List.Gauge(
         "rdb_last_bgsave_status", "redis_rdb_last_bgsave_status", "0 if the last snapshot failed.",
         static m => Saves(m) is { LastFailed: true } ? 0 : 1);

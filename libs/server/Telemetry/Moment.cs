@@ -62,7 +62,7 @@ internal sealed class Moment(ServerContext server)
     internal Environment.ProcessCpuUsage Processor =>
         _processor ??= OperatingSystem.IsIOS() || OperatingSystem.IsTvOS() ? default : Environment.CpuUsage;
 
-    internal long UptimeSeconds => Math.Max(server.Clock.UnixMs - server.StartedUnixMs, 0) / 1000;
+    internal long UptimeSeconds => Math.Max(server.Clock.UnixMs - server.Core.StartedUnixMs, 0) / 1000;
 
     /// <summary>
     /// How old what a replica shows is, milliseconds; 0 on a primary, and while it shows all it was sent by a primary that is heard. One that hangs has perhaps more to say: its silence

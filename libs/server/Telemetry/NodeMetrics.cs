@@ -39,7 +39,7 @@ internal static class NodeMetrics
 
     private static void Instance(Moment moment, MetricText text)
     {
-        string policy = moment.Server.Table.TryFind("maxmemory-policy", out Setting? setting) ? setting.Text : "";
+        string policy = moment.Server.Core.Table.TryFind("maxmemory-policy", out Setting? setting) ? setting.Text : "";
         string role = moment.Server.Replication.IsReplica ? "slave" : "master", version = moment.Server.Settings.Inspect.RedisVersion;
         text.Sample(1, role, version, ServerTelemetry.Version, "standalone", policy, moment.Server.Replication.RunId);
     }

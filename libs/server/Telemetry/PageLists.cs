@@ -59,7 +59,7 @@ internal static class PageLists
     internal static void Settings(Utf8JsonWriter json, ServerContext server)
     {
         json.WriteStartArray("settings");
-        IEnumerable<Setting> shown = server.Table.All.Where(static setting => !setting.Declared.Hidden);
+        IEnumerable<Setting> shown = server.Core.Table.All.Where(static setting => !setting.Declared.Hidden);
         foreach (Setting setting in shown.OrderBy(static setting => setting.Name, StringComparer.Ordinal))
         {
             json.WriteStartObject();

@@ -11,7 +11,7 @@ internal static class Readiness
 {
     internal static ReadyCondition[] Of(ServerContext server) =>
     [
-        new("serving", server.Workers.Any(static worker => worker.IsStopping) ? "the server stops" : ""),
+        new("serving", server.Workers.All.Any(static worker => worker.IsStopping) ? "the server stops" : ""),
         new("loaded", LoadProblem(server)),
         new("caught-up", LagProblem(server)),
         new("writable", WriteProblem(server)),

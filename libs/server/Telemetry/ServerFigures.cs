@@ -19,7 +19,7 @@ internal static class ServerFigures
     internal static readonly Figure CertificateExpires = List.Gauge(
         "garnet_tls_certificate_expires", "garnet_tls_certificate_expiry_timestamp_seconds",
         "When the certificate of encrypted connections expires; 0 without one.",
-        static m => m.Server.Tls.ExpiresUnixSeconds);
+        static m => m.Server.Core.Tls.ExpiresUnixSeconds);
     internal static readonly Figure CpuSystem = List.Seconds(
         "used_cpu_sys", "redis_cpu_sys_seconds_total", "Processor time in the kernel.", 1_000_000,
         static m => (long)m.Processor.PrivilegedTime.TotalMicroseconds);
@@ -49,7 +49,7 @@ internal static class ServerFigures
         "watching_clients", "redis_watching_clients", "Clients that watch keys.", static m => m.Server.Observers.Watches.Clients);
     internal static readonly Figure TimedClients = List.Gauge(
         "clients_in_timeout_table", "redis_clients_in_timeout_table", "Clients whose command waits for a time.",
-        static m => m.Clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < long.MaxValue }));
+        static m => m.Clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < Parking.Never }));
     internal static readonly Figure WatchedKeys = List.Gauge(
         "total_watched_keys", "redis_total_watched_keys", "Keys that are watched.", static m => m.Server.Observers.Watches.Keys);
     internal static readonly Figure BlockingKeys = List.Gauge(

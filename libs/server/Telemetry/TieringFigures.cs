@@ -53,7 +53,7 @@ internal static class TieringFigures
             static m => Tier(m).SegmentReads);
         list.Gauge(
             "tier_pending_reads", "garnet_tier_pending_reads", "Reads that have not finished.",
-            static m => m.Server.Workers.Sum(static worker => worker.Session.Tier!.Pending));
+            static m => m.Server.Workers.All.Sum(static worker => worker.Session.Tier!.Pending));
         list.Counter("tier_read_failures", "garnet_tier_read_failures_total", "Reads that failed.", static m => Tier(m).ReadFailures);
         list.Counter(
             "tier_written_bytes", "garnet_tier_written_bytes_total", "Bytes written to the tier.", static m => Tier(m).WrittenBytes);

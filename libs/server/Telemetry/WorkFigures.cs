@@ -33,7 +33,7 @@ internal static class WorkFigures
         "evicted_keys", "redis_evicted_keys_total", "Keys removed by maxmemory-policy.", static m => m.StoreEvents.Evicted);
     internal static readonly Figure EvictedClients = List.Counter(
         "evicted_clients", "redis_evicted_clients_total", "Clients closed because of maxmemory-clients.",
-        static m => m.Server.Workers.Sum(static worker => worker.Figures.EvictedClients));
+        static m => m.Server.Workers.All.Sum(static worker => worker.Figures.EvictedClients));
     internal static readonly Figure Hits = List.Counter(
         "keyspace_hits", "redis_keyspace_hits_total", "Reads of keys that were there.", static m => m.Totals.Hits);
     internal static readonly Figure Misses = List.Counter(
@@ -68,16 +68,16 @@ internal static class WorkFigures
         "garnet_audit_lost", "garnet_audit_lost_total", "Events that the audit trail lacks.", static m => m.Server.Monitoring.Audit.Lost);
     internal static readonly Figure Handshakes = List.Counter(
         "garnet_tls_handshakes", "garnet_tls_handshakes_total", "TLS handshakes that came to a good end.",
-        static m => m.Server.Handshakes().Done);
+        static m => m.Server.Core.Handshakes().Done);
     internal static readonly Figure HandshakesFailed = List.Counter(
         "garnet_tls_handshakes_failed", "garnet_tls_handshakes_failed_total", "TLS handshakes that did not.",
-        static m => m.Server.Handshakes().Failed);
+        static m => m.Server.Core.Handshakes().Failed);
     internal static readonly Figure HandshakesUnderWay = List.Gauge(
         "garnet_tls_handshakes_under_way", "garnet_tls_handshakes_under_way", "TLS handshakes under way.",
-        static m => m.Server.Handshakes().UnderWay);
+        static m => m.Server.Core.Handshakes().UnderWay);
     internal static readonly Figure FailedCommands = List.Counter(
         "garnet_failed_commands", "garnet_failed_commands_total", "Commands that failed through a mistake of the server.",
-        static m => m.Server.Workers.Sum(static worker => worker.Figures.CommandFailures));
+        static m => m.Server.Workers.All.Sum(static worker => worker.Figures.CommandFailures));
     internal static readonly Figure LogLinesLost = List.Counter(
         "garnet_log_lines_lost", "garnet_log_lines_lost_total", "Lines that the log lacks.", static m => m.Server.Log.Lost);
     internal static readonly Figure ErrorReplies = List.Counter(

@@ -253,7 +253,8 @@ internal sealed unsafe class TlsContext : IDisposable
         Refusal($"{name} {path}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file in PEM");
 
     private static GarnetException KeyOfAnother(string name, string path, string why) => Refusal(
-        $"{name} {path}", $"the key is not that of the certificate ({why})", "Name the two that belong together; CONFIG SET takes both at once");
+        $"{name} {path}", $"the key is not that of the certificate ({why})",
+        "Name the two that belong together; CONFIG SET takes both at once");
 
     private static GarnetException Refusal(string what, string why, string next) => new(ExitKind.Configuration, what, why, next);
 }

@@ -26,7 +26,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash);
     private static readonly KeyEvent MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
-    private readonly ServerCore _server;
+    private readonly Store _store;
     private readonly KeyListeners _listeners;
     private readonly WatchTable _watches;
     private readonly WaitTable _waits;
@@ -40,11 +40,14 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     private volatile bool _unasked;
     private volatile bool _perCommand;
 
-    internal KeyChanges(ServerCore server, KeyListeners listeners, WatchTable watches, WaitTable waits, Tracker tracker, KeyEvents events)
+    internal KeyChanges(Store store, KeyListeners listeners, WatchTable watches, WaitTable waits, Tracker tracker, KeyEvents events)
     {
-        (_server, _listeners, _watches, _waits, _tracker, _events) = (server, listeners, watches, waits, tracker, events);
+        (_store, _listeners, _watches, _waits, _tracker, _events) = (store, listeners, watches, waits, tracker, events);
         listeners.Turned = Turn;
     }
+
+    /// <summary>Whose first one hands on what no reactor has changed.</summary>
+    internal required WorkerSet Workers { get; init; }
 
     /// <summary>True while clients track keys, or commands have events: then every change is handed on right after its command.</summary>
     internal bool PerCommand => _perCommand;
@@ -76,7 +79,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
-        int database = _server.Store.DatabaseOf(key.Namespace);
+        int database = _store.DatabaseOf(key.Namespace);
         if (database is < 0 or NamespaceTable.Reserved)
             return; // no client can see the key: it is the server's own, or a snapshot is being loaded beside the data that are served
         if (_listeners.Watchers.IsOn)
@@ -96,11 +99,11 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         lock (_gate)
         {
             _foreign.Add(note);
-            if (_foreign.Count > 1 || _server.Workers.Count == 0)
+            if (_foreign.Count > 1 || Workers.Count == 0)
                 return;
         }
 
-        _server.Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
+        Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
 
     /// <inheritdoc/>
@@ -159,11 +162,12 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     // Somebody has begun or ceased to listen, or the setting has changed. Runs under the lock of the turns, so that of two such calls the later one counts.
     private void Turn()
     {
-        NotifyClasses classes = _server.Settings.Inspect.NotifyClasses;
+        NotifyClasses classes = _events.Classes;
         _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
         _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
         _perCommand = _listeners.Trackers.IsOn || _telling;
-        _server.Store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this : null);
+        _store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this
+            : null);
     }
 
     // Changes made by a thread that is no reactor (a log that is read back, an import) are handed on by the first reactor.
@@ -171,8 +175,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     {
         if (ThreadsWorker is { } worker)
             ((IReadyWorker)worker).Ready.Add(queue);
-        else if (_server.Workers.Count > 0)
-            _server.Workers[0].Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
+        else
+            Workers.First?.Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
     // What a replica is given, say: a command tells of it itself. Nobody reads before the locks are given back, so it does not come too
@@ -183,12 +187,12 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             return;
         lock (_gate)
         {
-            if (_flushed || _server.Workers.Count == 0)
+            if (_flushed || Workers.Count == 0)
                 return;
             _flushed = true;
         }
 
-        _server.Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnFlush(owner), null, this);
+        Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnFlush(owner), null, this);
     }
 
     private void HandOnFlush(Worker worker)

@@ -27,16 +27,17 @@ internal sealed class Tracker
     /// <summary>Clients that hold a key, for which the table has room: few keys are read by all who track.</summary>
     private const int HoldersMean = 16;
 
-    private readonly ServerCore _server;
+    private readonly InspectSettings _settings;
+    private readonly WorkerSet _workers;
     private readonly Listeners _trackers;
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<long, Connection> _clients = new();
     private readonly TrackedKeys _keys;
     private readonly Prefixes _prefixes = new();
 
-    internal Tracker(ServerCore server, Listeners trackers)
+    internal Tracker(InspectSettings settings, WorkerSet workers, Listeners trackers)
     {
-        (_server, _trackers) = (server, trackers);
+        (_settings, _workers, _trackers) = (settings, workers, trackers);
         _keys = new TrackedKeys(_clients);
     }
 
@@ -89,14 +90,14 @@ internal sealed class Tracker
     /// <summary>Sees that there are not too many keys (tracking.T3): a long one goes at once, and takes nobody else's place.</summary>
     internal void Trim(Worker from, ReadOnlySpan<byte> remembered)
     {
-        if (remembered.Length > LongNameBytes && _server.Settings.Inspect.TrackedKeysMax > 0)
+        if (remembered.Length > LongNameBytes && _settings.TrackedKeysMax > 0)
             Tell(from, remembered.ToArray(), null);
         Trim(from);
     }
 
     private void Trim(Worker from)
     {
-        for (long limit = _server.Settings.Inspect.TrackedKeysMax; limit > 0 && IsOver(limit);)
+        for (long limit = _settings.TrackedKeysMax; limit > 0 && IsOver(limit);)
         {
             if (_keys.Victim() is not { } victim)
                 return;
@@ -109,8 +110,7 @@ internal sealed class Tracker
     /// <summary>Looks at the setting again.</summary>
     internal void Fit()
     {
-        if (_server.Workers.Count > 0)
-            _server.Workers[0].Post(static (owner, _, content) => ((Tracker)content!).Trim(owner), null, this);
+        _workers.First?.Post(static (owner, _, content) => ((Tracker)content!).Trim(owner), null, this);
     }
 
     /// <summary>A key has changed.</summary>

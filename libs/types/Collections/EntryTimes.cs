@@ -30,7 +30,8 @@ public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answ
         for (Operands.Reader reader = entries.Read(); reader.Next(); index++)
         {
             bool found = Members.Find(ref record, shape.Form, reader.Bytes, reader.Length, out Entry entry) && !entry.IsDue(record.NowMs);
-            answers[index] = !found ? NotThere : ExpireAtMs == 0 && entry.ExpireAtMs == 0 ? NoExpiry : !Holds(entry.ExpireAtMs) ? Refused : _removes ? Removed : Done;
+            answers[index] = !found ? NotThere
+                : ExpireAtMs == 0 && entry.ExpireAtMs == 0 ? NoExpiry : !Holds(entry.ExpireAtMs) ? Refused : _removes ? Removed : Done;
             if (answers[index] is Done or Removed)
                 OperandText.Append(ref Chosen, reader.Span);
         }

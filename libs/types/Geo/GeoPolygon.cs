@@ -33,7 +33,8 @@ public sealed class GeoPolygon(GeoPoint[] corners)
         foreach (GeoPoint corner in corners)
         {
             bool crosses = corner.Latitude > point.Latitude != before.Latitude > point.Latitude;
-            if (crosses && point.Longitude < ((before.Longitude - corner.Longitude) * (point.Latitude - corner.Latitude) / (before.Latitude - corner.Latitude)) + corner.Longitude)
+            double east = (before.Longitude - corner.Longitude) * (point.Latitude - corner.Latitude) / (before.Latitude - corner.Latitude);
+            if (crosses && point.Longitude < east + corner.Longitude)
                 isInside = !isInside;
             before = corner;
         }

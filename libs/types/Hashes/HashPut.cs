@@ -108,7 +108,8 @@ public unsafe struct HashPut : IEdit
     {
         Operands.Reader reader = Pairs.Read();
         reader.Next();
-        bool exists = edit.Exists && Members.Find(ref edit, EntryForm.Pair, reader.Bytes, reader.Length, out Entry old) && !old.IsDue(edit.NowMs)
+        bool exists = edit.Exists && Members.Find(ref edit, EntryForm.Pair, reader.Bytes, reader.Length, out Entry old)
+            && !old.IsDue(edit.NowMs)
             ? Hold(old, out old)
             : Hold(default, out old);
         if (KeepExpiry)

@@ -25,7 +25,8 @@ public unsafe struct SetAdd : IEdit
     public static byte OpId => 17;
 
     /// <summary>An addition by the limits that are set.</summary>
-    public static SetAdd Of(EncodingSettings settings, in Operands keys) => new() { Keys = keys, Limits = CollectionLimits.OfSets(settings), IntegersMax = settings.SetIntegersMax };
+    public static SetAdd Of(EncodingSettings settings, in Operands keys) =>
+        new() { Keys = keys, Limits = CollectionLimits.OfSets(settings), IntegersMax = settings.SetIntegersMax };
 
     public readonly long EncodedBytesMax => 1 + Keys.EncodedBytes();
 

@@ -23,6 +23,7 @@ public sealed unsafe class ScoreList
     public void Sort() => _members.Sort(static (left, right) =>
     {
         int order = left.Score.CompareTo(right.Score);
-        return order != 0 ? order : new ReadOnlySpan<byte>((byte*)left.Member, left.Bytes).SequenceCompareTo(new ReadOnlySpan<byte>((byte*)right.Member, right.Bytes));
+        return order != 0 ? order : new ReadOnlySpan<byte>((byte*)left.Member, left.Bytes)
+            .SequenceCompareTo(new ReadOnlySpan<byte>((byte*)right.Member, right.Bytes));
     });
 }

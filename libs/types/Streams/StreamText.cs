@@ -35,7 +35,8 @@ public static unsafe class StreamText
         [new(Digits, DigitLetters), new(Hex, HexLetters), new(SixFirst, FirstLetters), new(SixSecond, SecondLetters)];
 
     // Which alphabets have the letter: a bit each, in their order.
-    private static readonly byte[] Members = [.. Enumerable.Range(0, 256).Select(static letter => (byte)Alphabets.Select((alphabet, i) => alphabet.Codes[letter] >= 0 ? 1 << i : 0).Sum())];
+    private static readonly byte[] Members = [.. Enumerable.Range(0, 256)
+        .Select(static letter => (byte)Alphabets.Select((alphabet, i) => alphabet.Codes[letter] >= 0 ? 1 << i : 0).Sum())];
 
     /// <summary>Bytes that a text of that length takes at most.</summary>
     public static long BytesMax(int length) => length < RawMax ? length + 1 : length + 1L + VarInt.BytesMax;

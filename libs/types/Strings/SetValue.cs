@@ -99,7 +99,8 @@ public unsafe struct SetValue : IModify
         ExpireAtMs = hasExpiry ? BinaryPrimitives.ReadInt64LittleEndian(from[1..]) : 0;
         ETag = hasETag ? BinaryPrimitives.ReadUInt64LittleEndian(from[at..]) : 0;
         Length = from.Length - valueAt;
-        Value = (byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref System.Runtime.InteropServices.MemoryMarshal.GetReference(from)) + valueAt;
+        Value = (byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(
+            ref System.Runtime.InteropServices.MemoryMarshal.GetReference(from)) + valueAt;
         return true;
     }
 

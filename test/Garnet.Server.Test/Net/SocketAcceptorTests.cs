@@ -10,7 +10,7 @@ public sealed class SocketAcceptorTests
     public void A_listener_closed_before_the_next_accept_ends_it_quietly()
     {
         using TestServer server = new(TransportKind.Sockets);
-        var acceptor = new SocketAcceptor(server.Server.Context);
+        var acceptor = new SocketAcceptor(server.Server.Context.Core, server.Server.Context.ClientLimits);
         acceptor.Open(new NetworkSettings { Bind = ["127.0.0.1"], Port = 0, AnyPort = true });
         acceptor.Dispose();
         Assert.That(acceptor.Run, Throws.Nothing);

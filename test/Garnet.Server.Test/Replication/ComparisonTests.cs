@@ -89,7 +89,7 @@ public sealed class ComparisonTests
     {
         _periodSeconds = 60;
         ReplicationNode node = primary.Server.Replication;
-        return new DigestRound(primary.Server.Context, node.Role, node.Log, node.Links, _clock, () => _periodSeconds);
+        return new DigestRound(primary.Server.Context.Core, node.Role, node.Log, node.Links, _clock, () => _periodSeconds);
     }
 
     private static long Comparisons(EmbeddedServer server) => server.Server.Replication.Adoption.Comparisons;

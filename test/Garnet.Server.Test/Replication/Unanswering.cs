@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -7,27 +8,22 @@ namespace Garnet.Server.Test.Replication;
 internal sealed class Unanswering : IDisposable
 {
     private readonly Socket _listener = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-    private readonly List<Socket> _queued = [];
+    private readonly Socket _queued = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
 
     public Unanswering()
     {
         _listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        _listener.Listen(0);
-        Task last;
-        do
-        {
-            var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-            _queued.Add(socket);
-            last = socket.ConnectAsync(_listener.LocalEndPoint!);
-        }
-        while (last.Wait(500));
+        _listener.Listen(0); // Linux keeps one connection then
+        _queued.ConnectAsync(_listener.LocalEndPoint!).Await();
+        if (!_listener.Poll(TimeSpan.FromMinutes(1), SelectMode.SelectRead))
+            throw new TimeoutException("the connection did not come into the queue");
     }
 
     public int Port => ((IPEndPoint)_listener.LocalEndPoint!).Port;
 
     public void Dispose()
     {
-        foreach (Socket socket in _queued) socket.Dispose();
+        _queued.Dispose();
         _listener.Dispose();
     }
 }

@@ -98,7 +98,7 @@ public sealed class UnstoppableScriptTests
         var server = new EmbeddedServer(adjust: static settings => (settings.Network.ReactorThreads, settings.Scripts.BusyMilliseconds) = (2, 1));
         using var client = new TestClient(server.Server.Port);
         client.Send("EVAL", shape, "0");
-        Eventually.Holds(() => server.Server.Context.RunningScript() is not null);
+        Eventually.Holds(() => server.Server.Context.Workers.RunningScript() is not null);
         server.Dispose();
     }
 

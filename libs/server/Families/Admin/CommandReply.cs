@@ -11,11 +11,13 @@ internal static class CommandReply
 {
     private static readonly (CommandFlags Flag, string Name)[] FlagNames =
     [
-        (CommandFlags.Write, "write"), (CommandFlags.ReadOnly, "readonly"), (CommandFlags.DenyOom, "denyoom"), (CommandFlags.Admin, "admin"),
-        (CommandFlags.PubSub, "pubsub"), (CommandFlags.NoScript, "noscript"), (CommandFlags.Blocking, "blocking"), (CommandFlags.Loading, "loading"),
-        (CommandFlags.Stale, "stale"), (CommandFlags.SkipMonitor, "skip_monitor"), (CommandFlags.SkipSlowlog, "skip_slowlog"), (CommandFlags.Asking, "asking"),
-        (CommandFlags.Fast, "fast"), (CommandFlags.NoAuth, "no_auth"), (CommandFlags.MayReplicate, "may_replicate"), (CommandFlags.NoMulti, "no_multi"),
-        (CommandFlags.MovableKeys, "movablekeys"), (CommandFlags.AllowBusy, "allow_busy"), (CommandFlags.NoMandatoryKeys, "no_mandatory_keys"),
+        (CommandFlags.Write, "write"), (CommandFlags.ReadOnly, "readonly"), (CommandFlags.DenyOom, "denyoom"),
+        (CommandFlags.Admin, "admin"), (CommandFlags.PubSub, "pubsub"), (CommandFlags.NoScript, "noscript"),
+        (CommandFlags.Blocking, "blocking"), (CommandFlags.Loading, "loading"), (CommandFlags.Stale, "stale"),
+        (CommandFlags.SkipMonitor, "skip_monitor"), (CommandFlags.SkipSlowlog, "skip_slowlog"), (CommandFlags.Asking, "asking"),
+        (CommandFlags.Fast, "fast"), (CommandFlags.NoAuth, "no_auth"), (CommandFlags.MayReplicate, "may_replicate"),
+        (CommandFlags.NoMulti, "no_multi"), (CommandFlags.MovableKeys, "movablekeys"), (CommandFlags.AllowBusy, "allow_busy"),
+        (CommandFlags.NoMandatoryKeys, "no_mandatory_keys"),
     ];
 
     /// <summary>Writes one element of COMMAND INFO.</summary>
@@ -96,7 +98,8 @@ internal static class CommandReply
         }
 
         bool apart = keys.RestUsage.Length > 0;
-        to.Array(1 + (keys.Target > 0 || apart ? 1 : 0) + (keys.StoreFrom > 0 ? 1 : 0) + (keys.StoresDistances ? 1 : 0) + (keys.KeysFrom > 0 ? 1 : 0));
+        to.Array(1 + (keys.Target > 0 || apart ? 1 : 0) + (keys.StoreFrom > 0 ? 1 : 0) + (keys.StoresDistances ? 1 : 0) +
+            (keys.KeysFrom > 0 ? 1 : 0));
         if (keys.Target > 0)
             WriteKeySpec(to, new KeySpec(keys.Target, keys.Target, 1) { Usage = KeySpec.TargetUsage });
         WriteKeySpec(to, apart ? keys with { Last = keys.First } : keys);

@@ -35,7 +35,7 @@ internal readonly struct ConfigGet : ICommand
         var patterns = new string[call.Count - 2];
         for (int i = 0; i < patterns.Length; i++)
             patterns[i] = call.Text(i + 2);
-        List<KeyValuePair<string, string>> found = call.Server.Table.Get(patterns);
+        List<KeyValuePair<string, string>> found = call.Server.Core.Table.Get(patterns);
         call.Out.Map(found.Count);
         foreach ((string name, string value) in found)
         {
@@ -60,7 +60,7 @@ internal readonly struct ConfigSet : ICommand
             pairs.Add(new(call.Text(i), call.Text(i + 1)));
         AccessScope scope = call.Server.Settings.Security.ProtectedConfigs;
         bool allowed = scope == AccessScope.Yes || (scope == AccessScope.Local && call.Client.Peer.IsLoopback);
-        return call.Server.Table.TrySet(pairs, allowed, out string error) ? call.Ok() : call.FailText(error);
+        return call.Server.Core.Table.TrySet(pairs, allowed, out string error) ? call.Ok() : call.FailText(error);
     }
 }
 

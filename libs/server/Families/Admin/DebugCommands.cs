@@ -31,7 +31,8 @@ internal static class DebugCommands
 
     internal static Reply Refuse(ref Call call) => call.Count == 1
         ? call.FailBytes("ERR wrong number of arguments for 'debug' command"u8)
-        : call.FailBytes([.. "ERR unknown subcommand or wrong number of arguments for '"u8, .. call[1][..Math.Min(call[1].Length, NamedBytesMax)], .. "'. Try DEBUG HELP."u8]);
+        : call.FailBytes([.. "ERR unknown subcommand or wrong number of arguments for '"u8,
+            .. call[1][..Math.Min(call[1].Length, NamedBytesMax)], .. "'. Try DEBUG HELP."u8]);
 
     private const int NamedBytesMax = 128;
 }
@@ -106,7 +107,8 @@ internal readonly struct DebugObject : ICommand
         call.Session.Examine(in key, ref encoder, quiet: true);
         int bytes = Math.Max(encoder.To.Bytes.Count - TypeBytes, 0);
         encoder.To.Bytes.Free();
-        call.Out.Simple(Encoding.ASCII.GetBytes($"Value at:0x0 refcount:1 encoding:{Encoding.ASCII.GetString(encoding)} serializedlength:{bytes} lru:0 lru_seconds_idle:0"));
+        call.Out.Simple(Encoding.ASCII.GetBytes($"Value at:0x0 refcount:1 encoding:{Encoding.ASCII.GetString(encoding)} " +
+            $"serializedlength:{bytes} lru:0 lru_seconds_idle:0"));
         return Reply.Sent;
     }
 }
@@ -137,7 +139,8 @@ internal readonly struct DebugProtocol : ICommand
             "true" => Bool(ref call, value: true),
             "false" => Bool(ref call, value: false),
             "bignum" => BigNumber(ref call),
-            _ => call.FailBytes("ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"u8),
+            _ => call.FailBytes("ERR Wrong protocol type name. Please use one of the following: "u8 +
+                "string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"u8),
         };
     }
 

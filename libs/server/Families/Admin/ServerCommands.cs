@@ -75,7 +75,8 @@ internal readonly struct Shutdown : ICommand
         if ((save && noSave) || (abort && call.Count > 2))
             return call.Fail(Fault.Syntax);
         if (!call.Server.AllowsShutdown && !abort)
-            return call.FailBytes("ERR SHUTDOWN is switched off: this server is a part of another process (GarnetServerOptions.AllowShutdown)"u8);
+            return call.FailBytes("ERR SHUTDOWN is switched off: this server is a part of another process "u8 +
+                "(GarnetServerOptions.AllowShutdown)"u8);
         if (abort)
             return call.FailBytes("ERR No shutdown in progress."u8);
         if (save && !SaveCommands.TrySaves(ref call, out _, out Reply unsaved))
@@ -85,7 +86,7 @@ internal readonly struct Shutdown : ICommand
         if (noSave && call.Server.Keeper is { } keeper)
             keeper.SavesAtStop = false;
         call.Server.Log.ShutdownAsked();
-        call.Server.RequestStop();
+        call.Server.Core.RequestStop();
         return Reply.Close;
     }
 
@@ -113,7 +114,8 @@ internal readonly struct Lolwut : ICommand
         {
             int width = row < 3 ? 14 + (row * 8) : Math.Max(2, 30 - ((row - 2) * 6));
             int indent = (Columns - width) / 2;
-            text.Append(' ', indent).Append(row < 3 ? '/' : '\\').Append(row == 2 ? '_' : '.', width - 2).Append(row < 3 ? '\\' : '/').Append('\n');
+            text.Append(' ', indent).Append(row < 3 ? '/' : '\\').Append(row == 2 ? '_' : '.', width - 2).Append(row < 3 ? '\\' : '/')
+                .Append('\n');
         }
 
         text.Append("\nGarnet ver. ").Append(ServerTelemetry.Version).Append('\n');

@@ -154,7 +154,9 @@ internal sealed class SyntaxArgument
         "key" or "newkey" or "source" or "destination" or "key1" or "key2" => "key",
         "pattern" => "pattern",
         "unix-time-seconds" or "unix-time-milliseconds" => "unix-time",
-        "seconds" or "milliseconds" or "offset" or "start" or "end" or "count" or "increment" or "decrement" or "index" or "index1" or "index2" or "numkeys" or "timeout" or "cursor" or "db" or "protover" => "integer",
+        "seconds" or "milliseconds" or "offset" or "start" or "end" or "count" or "increment"
+            or "decrement" or "index" or "index1" or "index2" or "numkeys" or "timeout"
+            or "cursor" or "db" or "protover" => "integer",
         _ => "string",
     };
 

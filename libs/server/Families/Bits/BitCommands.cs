@@ -28,7 +28,8 @@ internal static class BitCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
-        new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "bitmap", Syntax = syntax, Summary = summary, Since = "2.2.0" };
+        new(name, arity, flags, KeySpec.One with { Usage = usage })
+            { Group = "bitmap", Syntax = syntax, Summary = summary, Since = "2.2.0" };
 
     internal static Reply BadOffset(ref Call call) => call.FailBytes("ERR bit offset is not an integer or out of range"u8);
 

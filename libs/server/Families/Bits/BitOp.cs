@@ -58,7 +58,8 @@ internal readonly struct BitOp : ICommand
         : call.Is(1, "NOT"u8) ? BitOperation.Not : call.Is(1, "DIFF"u8) ? BitOperation.Diff : call.Is(1, "DIFF1"u8) ? BitOperation.Diff1
         : call.Is(1, "ANDOR"u8) ? BitOperation.AndOr : call.Is(1, "ONE"u8) ? BitOperation.One : BitOperation.None;
 
-    private static unsafe Outcome RunLocked(StoreSession store, BitOperation operation, scoped ReadOnlySpan<KeyRef> keys, out int length, out bool isWrongKind)
+    private static unsafe Outcome RunLocked(
+        StoreSession store, BitOperation operation, scoped ReadOnlySpan<KeyRef> keys, out int length, out bool isWrongKind)
     {
         length = 0;
         isWrongKind = false;

@@ -95,7 +95,8 @@ internal static unsafe class CollectionTransfer
         return outcome;
     }
 
-    private static Outcome Feed(StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    private static Outcome Feed(
+        StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
     {
         if (text.Bytes.Count == 0)
             return Outcome.Done;
@@ -109,7 +110,8 @@ internal static unsafe class CollectionTransfer
         }
     }
 
-    private static Outcome Build(StoreSession store, in KeyRef target, in ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    private static Outcome Build(
+        StoreSession store, in KeyRef target, in ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
     {
         Operands operands = OperandText.Read(text.Bytes);
         Outcome outcome = Outcome.TooLarge;

@@ -20,7 +20,8 @@ internal readonly unsafe struct EntryList
     internal Operands Of(ref Call call) => new(call.Args + _first, Count);
 
     /// <summary>Reads the list at a place, to the end of the command; on false the error has been written.</summary>
-    internal static bool TryRead(ref Call call, EntryWords words, int at, ReadOnlySpan<byte> badNumber, out EntryList entries, out Reply failed)
+    internal static bool TryRead(
+        ref Call call, EntryWords words, int at, ReadOnlySpan<byte> badNumber, out EntryList entries, out Reply failed)
     {
         entries = default;
         failed = Reply.Sent;

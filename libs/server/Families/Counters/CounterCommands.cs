@@ -27,7 +27,8 @@ internal static class CounterCommands
     internal static void Replay(ReplayTable table) => table.Add<AddInt64>();
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary) =>
-        new(name, arity, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, KeySpec.One with { Usage = "RW ACCESS UPDATE" }) { Group = "string", Syntax = syntax, Summary = summary };
+        new(name, arity, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, KeySpec.One with { Usage = "RW ACCESS UPDATE" })
+            { Group = "string", Syntax = syntax, Summary = summary };
 
     /// <summary>Adds to the integer under the key and replies the sum.</summary>
     internal static Reply Add(ref Call call, long by)
@@ -161,7 +162,8 @@ internal readonly unsafe struct IncrByFloat : ICommand
         return call.FailBytes("TRYAGAIN the key changes too fast; try again"u8);
     }
 
-    private static bool TryReplace(ref Call call, in KeyRef key, scoped ReadOnlySpan<byte> before, bool existed, scoped ReadOnlySpan<byte> after, out Outcome outcome)
+    private static bool TryReplace(
+        ref Call call, in KeyRef key, scoped ReadOnlySpan<byte> before, bool existed, scoped ReadOnlySpan<byte> after, out Outcome outcome)
     {
         fixed (byte* value = after, operand = before)
         {

@@ -80,7 +80,9 @@ internal ref struct CounterStep
     internal Fault? AddInteger(ref Call call, scoped ReadOnlySpan<byte> before, in IncrExOptions options)
     {
         long by = 1, low = long.MinValue, high = long.MaxValue;
-        bool areNumbers = (options.ByAt == 0 || call.TryInt64(options.ByAt, out by)) && (options.LowAt == 0 || call.TryInt64(options.LowAt, out low)) && (options.HighAt == 0 || call.TryInt64(options.HighAt, out high));
+        bool areNumbers = (options.ByAt == 0 || call.TryInt64(options.ByAt, out by))
+            && (options.LowAt == 0 || call.TryInt64(options.LowAt, out low))
+            && (options.HighAt == 0 || call.TryInt64(options.HighAt, out high));
         if (!areNumbers || !NumberText.TryInt64(before, out long old))
             return Fault.NotAnInteger;
         if (low > high)

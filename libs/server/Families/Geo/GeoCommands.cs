@@ -31,7 +31,8 @@ internal static class GeoCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
-        new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "geo", Syntax = syntax, Summary = summary, Since = "3.2.0", Complexity = "O(log(N))" };
+        new(name, arity, flags, KeySpec.One with { Usage = usage })
+            { Group = "geo", Syntax = syntax, Summary = summary, Since = "3.2.0", Complexity = "O(log(N))" };
 
     /// <summary>Finds the scores of members under the call's key, null for those not there; false if it holds something else.</summary>
     internal static unsafe bool TryScores(ref Call call, int first, scoped Span<double?> scores)

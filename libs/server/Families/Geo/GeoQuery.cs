@@ -207,7 +207,8 @@ internal ref struct GeoQuery(GeoForm form)
         bool stores = StoreAt > 0 || form == GeoForm.SearchStore;
         string name = System.Text.Encoding.Latin1.GetString(call.Shown(0));
         if (stores && (WithDistance || WithHash || WithPoint))
-            failed = call.FailText($"ERR {(IsSearch ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS")} is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
+            failed = call.FailText($"ERR {(IsSearch ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS")} is not compatible with " +
+                "WITHDIST, WITHHASH and WITHCOORD options");
         else if (IsSearch && !_from && Shape.Polygon is null)
             failed = call.FailText($"ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for {name}");
         else if (IsSearch && !_by)

@@ -18,7 +18,9 @@ internal static class GeoSearchCommands
         GeoCommands.Spec(name, arity, stores ? CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys : CommandFlags.ReadOnly,
             "RO ACCESS", $"key {from} radius M | KM | FT | MI {Options}{(stores ? " [STORE key | STOREDIST key]" : "")}", summary) with
         {
-            Complexity = "O(N+log(M))", Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = stores ? -arity : 0, StoresDistances = stores }, Event = stores ? new KeyEvent("georadiusstore", NotifyClasses.SortedSet) { Replaces = true } : null,
+            Complexity = "O(N+log(M))",
+            Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = stores ? -arity : 0, StoresDistances = stores },
+            Event = stores ? new KeyEvent("georadiusstore", NotifyClasses.SortedSet) { Replaces = true } : null,
         };
 
     /// <summary>Runs a search around a point or a member (arguments 2 and on), or one whose options say everything.</summary>

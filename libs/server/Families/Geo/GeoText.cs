@@ -63,14 +63,17 @@ internal static class GeoText
             return true;
         }
 
-        call.FailText(string.Create(CultureInfo.InvariantCulture, $"ERR invalid longitude,latitude pair {Fixed(longitude)},{Fixed(latitude)}"));
+        call.FailText(string.Create(CultureInfo.InvariantCulture,
+            $"ERR invalid longitude,latitude pair {Fixed(longitude)},{Fixed(latitude)}"));
         return false;
     }
 
     /// <summary>Metres of a unit; on false the error has been written.</summary>
     internal static bool TryUnit(ref Call call, int index, out double metres)
     {
-        metres = call.Is(index, "M"u8) ? 1 : call.Is(index, "KM"u8) ? 1000 : call.Is(index, "FT"u8) ? 0.3048 : call.Is(index, "MI"u8) ? 1609.34 : 0;
+        metres = call.Is(index, "M"u8)
+            ? 1
+            : call.Is(index, "KM"u8) ? 1000 : call.Is(index, "FT"u8) ? 0.3048 : call.Is(index, "MI"u8) ? 1609.34 : 0;
         if (metres > 0)
             return true;
         call.FailBytes("ERR unsupported unit provided. please use M, KM, FT, MI"u8);

@@ -75,7 +75,8 @@ internal readonly struct HGetEx : ICommand
     {
         var options = default(FieldOptions);
         if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !options.TryParse(ref call, sets: false, out failed)
-            || !EntryList.TryRead(ref call, EntryWords.Hash, options.FieldsAt, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
+            || !EntryList.TryRead(ref call, EntryWords.Hash, options.FieldsAt, EntryWords.Hash.BadAskedNumber, out EntryList fields,
+                out failed))
             return failed;
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
@@ -100,7 +101,8 @@ internal readonly struct HGetDel : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !EntryList.TryRead(ref call, EntryWords.Hash, 2, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed)
+            || !EntryList.TryRead(ref call, EntryWords.Hash, 2, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
             return failed;
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
@@ -217,7 +219,8 @@ internal readonly unsafe struct HSetEx : ICommand
         public void Look(ref RecordEdit record)
         {
             WrongKind = record.Kind != RecordKind.Hash;
-            if (!WrongKind && Members.Find(ref record, EntryForm.Pair, Field.Bytes, Field.Length, out Entry entry) && !entry.IsDue(record.NowMs))
+            if (!WrongKind && Members.Find(ref record, EntryForm.Pair, Field.Bytes, Field.Length, out Entry entry)
+                && !entry.IsDue(record.NowMs))
                 ExpireAtMs = entry.ExpireAtMs;
         }
     }

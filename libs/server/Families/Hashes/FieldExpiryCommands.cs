@@ -25,10 +25,13 @@ internal static class FieldExpiryCommands
     }
 
     internal static CommandSpec Change(string name, string time, string summary) =>
-        HashCommands.Spec(name, -6, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", $"key {time} [NX | XX | GT | LT] FIELDS numfields field [field ...]", summary) with { Since = "7.4.0", Complexity = "O(N)", Event = new("hexpire", NotifyClasses.Hash) };
+        HashCommands.Spec(name, -6, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE",
+            $"key {time} [NX | XX | GT | LT] FIELDS numfields field [field ...]", summary)
+            with { Since = "7.4.0", Complexity = "O(N)", Event = new("hexpire", NotifyClasses.Hash) };
 
     internal static CommandSpec Ask(string name, string summary) =>
-        HashCommands.Spec(name, -5, CommandFlags.ReadOnly | CommandFlags.Fast, "RO ACCESS", "key FIELDS numfields field [field ...]", summary) with { Since = "7.4.0", Complexity = "O(N)" };
+        HashCommands.Spec(name, -5, CommandFlags.ReadOnly | CommandFlags.Fast, "RO ACCESS",
+            "key FIELDS numfields field [field ...]", summary) with { Since = "7.4.0", Complexity = "O(N)" };
 }
 
 internal readonly struct HExpire : ICommand

@@ -44,9 +44,11 @@ internal static unsafe class HashCommands
         table.AddEdit<RetimeEntries>();
     }
 
-    internal static CommandSpec Read(string name, int arity, string syntax, string summary) => Spec(name, arity, ReadFast, "RO ACCESS", syntax, summary);
+    internal static CommandSpec Read(string name, int arity, string syntax, string summary) =>
+        Spec(name, arity, ReadFast, "RO ACCESS", syntax, summary);
 
-    internal static CommandSpec Write(string name, int arity, string usage, string syntax, string summary) => Spec(name, arity, WriteFast, usage, syntax, summary);
+    internal static CommandSpec Write(string name, int arity, string usage, string syntax, string summary) =>
+        Spec(name, arity, WriteFast, usage, syntax, summary);
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
         new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "hash", Syntax = syntax, Summary = summary, Since = "2.0.0" };
@@ -224,7 +226,10 @@ internal readonly struct HIncrBy : ICommand
     {
         if (!call.TryInt64(3, out long by))
             return call.Fail(Fault.NotAnInteger);
-        var put = new HashPut { Pairs = new Operands(call.Args + 2, 2), Mode = PutMode.Add, By = by, KeepExpiry = true, Limits = HashCommands.Limits(ref call) };
+        var put = new HashPut
+        {
+            Pairs = new Operands(call.Args + 2, 2), Mode = PutMode.Add, By = by, KeepExpiry = true, Limits = HashCommands.Limits(ref call),
+        };
         Outcome outcome = CollectionCalls.Edit(ref call, ref put);
         if (put.WrongKind)
             return call.Fail(Fault.WrongType);

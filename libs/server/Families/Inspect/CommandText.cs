@@ -18,7 +18,9 @@ internal static class CommandText
             double us = info.Moment.MicrosecondsOf(i);
             double per = totals.Calls[i] == 0 ? 0 : us / totals.Calls[i];
             string name = info.Moment.NameOf(i);
-            info.Append(string.Create(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n"));
+            info.Append(string.Create(CultureInfo.InvariantCulture,
+                $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2}," +
+                $"rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n"));
         }
     }
 

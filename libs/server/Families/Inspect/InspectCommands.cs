@@ -23,7 +23,8 @@ internal static class InspectCommands
         table.Add<MemoryDoctor>();
         table.Add<MemoryPurge>();
         table.Add<MemoryMallocStats>();
-        table.AddContainer(new CommandSpec("OBJECT", -2, CommandFlags.None) { Group = "generic", Summary = "Looks at how values are kept.", Since = "2.2.3" });
+        table.AddContainer(new CommandSpec("OBJECT", -2, CommandFlags.None) { Group = "generic", Summary = "Looks at how values are kept.",
+            Since = "2.2.3" });
         table.Add<ObjectEncoding>();
         table.Add<ObjectFreq>();
         table.Add<ObjectIdleTime>();
@@ -43,7 +44,8 @@ internal static class InspectCommands
         new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Summary = summary, Since = "4.0.0" };
 
     internal static CommandSpec ObjectSpec(string name, string summary) =>
-        new(name, 3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" }) { Group = "generic", Syntax = "key", Summary = summary, Since = "2.2.3", Misses = KeyMisses.None };
+        new(name, 3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" })
+            { Group = "generic", Syntax = "key", Summary = summary, Since = "2.2.3", Misses = KeyMisses.None };
 
     /// <summary>Reads the fields of the record named by an argument, without counting as a use of it.</summary>
     internal static bool TryLook(ref Call call, int index, out FieldsLook look)
@@ -97,10 +99,11 @@ internal readonly struct MemoryStats : ICommand
         [
             ("peak.allocated", store.PeakBytes + besides), ("total.allocated", store.UsedBytes + besides),
             ("startup.allocated", store.FixedBytes),
-            ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)), ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
+            ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)),
+            ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
             ("clients.normal", clients), ("cluster.links", 0),
             ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),
-            ("functions.caches", call.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
+            ("functions.caches", call.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
             ("overhead.total", store.UsedBytes + besides - store.LiveBytes), ("keys.count", keys),
             ("keys.bytes-per-key", keys == 0 ? 0 : store.LiveBytes / keys), ("dataset.bytes", store.LiveBytes),
         ];
@@ -206,7 +209,8 @@ internal readonly struct ObjectFreq : ICommand
         if (!InspectCommands.TryLook(ref call, 2, out FieldsLook look))
             return call.Null();
         if (!call.Server.Settings.Memory.Policy.IsByFrequency())
-            return call.FailBytes("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."u8);
+            return call.FailBytes("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when "u8 +
+                "switching between policies at runtime LRU and LFU data will take some time to adjust."u8);
         return call.Int(look.Frequency);
     }
 }
@@ -220,7 +224,8 @@ internal readonly struct ObjectIdleTime : ICommand
         if (!InspectCommands.TryLook(ref call, 2, out FieldsLook look))
             return call.Null();
         if (call.Server.Settings.Memory.Policy.IsByFrequency())
-            return call.FailBytes("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."u8);
+            return call.FailBytes("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching "u8 +
+                "between policies at runtime LRU and LFU data will take some time to adjust."u8);
         return call.Int(0);
     }
 }

@@ -114,7 +114,8 @@ internal readonly struct LatencyDoctor : ICommand
         List<(string Name, LatencySample Newest, long WorstMs)> events = call.Server.Monitoring.Latency.Latest();
         var text = new StringBuilder(events.Count == 0 ? "Nothing has been slow since the start or the last reset.\n" : "");
         foreach ((string name, _, long worstMs) in events)
-            text.Append($"{name}: {call.Server.Monitoring.Latency.History(name).Length} samples, worst {worstMs} ms. SLOWLOG GET names the commands.\n");
+            text.Append($"{name}: {call.Server.Monitoring.Latency.History(name).Length} samples, worst {worstMs} ms. SLOWLOG GET names " +
+                "the commands.\n");
         call.Out.Verbatim(Encoding.UTF8.GetBytes(text.ToString()));
         return Reply.Sent;
     }

@@ -25,7 +25,8 @@ internal static class MemoryText
         info.Size("total_system_memory", total);
         Scripts(info);
         info.Size(ServerFigures.MemoryMax);
-        info.Field("maxmemory_policy", info.Server.Table.TryFind("maxmemory-policy", out Setting? policy) ? policy.Text : "noeviction");
+        bool hasPolicy = info.Server.Core.Table.TryFind("maxmemory-policy", out Setting? policy);
+        info.Field("maxmemory_policy", hasPolicy ? policy!.Text : "noeviction");
         info.Field("allocator_frag_ratio", "1.00");
         info.Field("allocator_frag_bytes", 0);
         info.Field("allocator_rss_ratio", InfoText.Ratio(rss, used));
@@ -58,14 +59,14 @@ internal static class MemoryText
     // Functions and scripts share the state of a reactor: what both hold stands with the scripts.
     private static void Scripts(InfoText info)
     {
-        long states = info.Server.Workers.Sum(static worker => ScriptHost.Of(worker).MemoryBytes);
-        long functions = info.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes);
+        long states = info.Server.Workers.All.Sum(static worker => ScriptHost.Of(worker).MemoryBytes);
+        long functions = info.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes);
         info.Size("used_memory_lua", states);
         info.Field("used_memory_vm_eval", states);
         info.Field(ServerFigures.ScriptTexts);
         info.Field(ServerFigures.CachedScripts);
-        info.Field("number_of_functions", info.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.FunctionCount));
-        info.Field("number_of_libraries", info.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.LibraryCount));
+        info.Field("number_of_functions", info.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.FunctionCount));
+        info.Field("number_of_libraries", info.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.LibraryCount));
         info.Field("used_memory_vm_functions", 0);
         info.Size("used_memory_vm_total", states);
         info.Field("used_memory_functions", functions);

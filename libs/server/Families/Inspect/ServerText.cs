@@ -26,7 +26,7 @@ internal static class ServerText
         info.Field(ServerFigures.Process);
         info.Field("process_supervised", "no");
         info.Field("run_id", info.Server.Replication.RunId);
-        info.Field("tcp_port", info.Server.Port > 0 ? info.Server.Port : info.Server.TlsPort); // as redis has it
+        info.Field("tcp_port", info.Server.Core.Port > 0 ? info.Server.Core.Port : info.Server.Core.TlsPort); // as redis has it
         info.Field("server_time_usec", info.Server.Clock.UnixUs);
         info.Field(ServerFigures.Uptime);
         info.Field("uptime_in_days", info.Moment.UptimeSeconds / 86_400);
@@ -39,7 +39,7 @@ internal static class ServerText
         info.Field("garnet_version", ServerTelemetry.Version);
         info.Field(ServerFigures.Reactors);
         info.Field(ServerFigures.OpenToNetwork);
-        info.Field("garnet_tls_port", info.Server.TlsPort);
+        info.Field("garnet_tls_port", info.Server.Core.TlsPort);
         info.Field(ServerFigures.CertificateExpires);
     }
 

@@ -28,7 +28,9 @@ internal static class StatsText
         info.Field("current_eviction_exceeded_time", 0);
         info.Fields(WorkFigures.Hits, WorkFigures.Misses, WorkFigures.Channels, WorkFigures.Patterns, WorkFigures.ShardChannels);
         info.Field(KeepingFigures.CutTook); // what stops everybody meanwhile: there the fork, here the cut
-        foreach (string name in (ReadOnlySpan<string>)["total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"])
+        foreach (string name in (ReadOnlySpan<string>)["total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys",
+            "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time",
+            "current_active_defrag_time"])
             info.Field(name, 0);
         info.Field("tracking_total_keys", info.Server.Observers.Tracker.Keys);
         info.Field("tracking_total_items", info.Server.Observers.Tracker.Items);

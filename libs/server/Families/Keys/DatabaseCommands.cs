@@ -92,7 +92,8 @@ internal readonly struct SwapDb : ICommand
         return call.Ok();
     }
 
-    private static bool TryIndex(ref Call call, int index, out long number) => call.TryInt64(index, out number) && number is >= int.MinValue and <= int.MaxValue;
+    private static bool TryIndex(ref Call call, int index, out long number) =>
+        call.TryInt64(index, out number) && number is >= int.MinValue and <= int.MaxValue;
 }
 
 internal readonly struct FlushDb : ICommand

@@ -24,10 +24,12 @@ internal static class ExpiryCommands
     }
 
     internal static CommandSpec SetSpec(string name, string time, string since) =>
-        KeyCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW UPDATE", $"key {time} [NX | XX | GT | LT]", "Sets when a key expires.") with { Since = since };
+        KeyCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW UPDATE", $"key {time} [NX | XX | GT | LT]",
+            "Sets when a key expires.") with { Since = since };
 
     internal static CommandSpec GetSpec(string name, string since) =>
-        KeyCommands.Spec(name, 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO ACCESS", "key", "Returns when a key expires: -1 never, -2 no such key.") with { Since = since };
+        KeyCommands.Spec(name, 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO ACCESS", "key",
+            "Returns when a key expires: -1 never, -2 no such key.") with { Since = since };
 
     internal static Reply Change(ref Call call, bool inSeconds, bool absolute)
     {

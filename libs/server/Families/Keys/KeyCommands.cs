@@ -32,7 +32,8 @@ internal static class KeyCommands
         table.Add<ChangeExpiry>();
     }
 
-    internal static CommandSpec Spec(string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
+    internal static CommandSpec Spec(
+        string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
         new(name, arity, flags, keys with { Usage = usage }) { Group = "generic", Syntax = syntax, Summary = summary };
 
     /// <summary>Removes all keys named by the arguments in one atomic step; replies how many there were.</summary>
@@ -267,7 +268,9 @@ internal readonly struct RenameNx : ICommand
         }
 
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace: false, keepSource: false);
-        return transfer is Transfer.Done or Transfer.TargetExists ? call.Int(transfer == Transfer.Done ? 1 : 0) : KeyCommands.ReplyFailure(ref call, transfer);
+        return transfer is Transfer.Done or Transfer.TargetExists
+            ? call.Int(transfer == Transfer.Done ? 1 : 0)
+            : KeyCommands.ReplyFailure(ref call, transfer);
     }
 }
 
@@ -298,7 +301,9 @@ internal readonly struct Copy : ICommand
         KeyRef source = call.Key;
         KeyRef target = call.KeyAt(2, call.Worker.Store.Namespaces.Id(database));
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace, keepSource: true);
-        return transfer is Transfer.OutOfMemory or Transfer.TooLarge ? KeyCommands.ReplyFailure(ref call, transfer) : call.Int(transfer == Transfer.Done ? 1 : 0);
+        return transfer is Transfer.OutOfMemory or Transfer.TooLarge
+            ? KeyCommands.ReplyFailure(ref call, transfer)
+            : call.Int(transfer == Transfer.Done ? 1 : 0);
     }
 
     // As the run will have it: the last DB counts.
@@ -330,7 +335,9 @@ internal readonly struct Move : ICommand
         KeyRef source = call.Key;
         KeyRef target = call.KeyAt(1, call.Worker.Store.Namespaces.Id(database));
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace: false, keepSource: false);
-        return transfer is Transfer.OutOfMemory or Transfer.TooLarge ? KeyCommands.ReplyFailure(ref call, transfer) : call.Int(transfer == Transfer.Done ? 1 : 0);
+        return transfer is Transfer.OutOfMemory or Transfer.TooLarge
+            ? KeyCommands.ReplyFailure(ref call, transfer)
+            : call.Int(transfer == Transfer.Done ? 1 : 0);
     }
 
     private static bool TargetOf(ref Call call, out int key, out int database)

@@ -110,7 +110,8 @@ internal sealed class SortOrder
 
     private IEnumerable<byte[]> Limited(List<byte[]> elements)
     {
-        int start = (int)Math.Clamp(_offset, 0, elements.Count), count = _count < 0 ? elements.Count : (int)Math.Min(_count, elements.Count);
+        int start = (int)Math.Clamp(_offset, 0, elements.Count);
+        int count = _count < 0 ? elements.Count : (int)Math.Min(_count, elements.Count);
         return elements.Skip(start).Take(count);
     }
 

@@ -59,7 +59,8 @@ internal readonly struct LMove : ICommand
     }
 
     /// <summary>Moves an element between the two keys, which are locked, and replies it.</summary>
-    internal static unsafe Outcome MoveLocked(StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, RespWriter to, out bool isWrongKind)
+    internal static unsafe Outcome MoveLocked(
+        StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, RespWriter to, out bool isWrongKind)
     {
         var copy = new EndCopy { Left = move.FromLeft };
         var kind = default(CountLook);

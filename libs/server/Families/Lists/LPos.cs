@@ -25,7 +25,8 @@ internal readonly struct LPos : ICommand
                 if (look.Rank == long.MinValue)
                     return call.FailBytes("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"u8);
                 if (look.Rank == 0)
-                    return call.FailBytes("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"u8);
+                    return call.FailBytes("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use "u8 +
+                        "negative to start from the end of the list"u8);
             }
             else if (!last && call.Is(i, "COUNT"u8))
             {

@@ -46,7 +46,8 @@ internal static unsafe class ListCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
-        new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "list", Syntax = syntax, Summary = summary, Complexity = "O(N)" };
+        new(name, arity, flags, KeySpec.One with { Usage = usage })
+            { Group = "list", Syntax = syntax, Summary = summary, Complexity = "O(N)" };
 
     internal static Reply Push(ref Call call, bool left, bool onlyIfThere)
     {
@@ -250,7 +251,8 @@ internal readonly struct LInsert : ICommand
             return call.Fail(Fault.Syntax);
         var place = new ListPlace
         {
-            Pivot = call.Args[3].Bytes, PivotBytes = call.Args[3].Length, Behind = behind, Value = call.Args[4].Bytes, ValueBytes = call.Args[4].Length,
+            Pivot = call.Args[3].Bytes, PivotBytes = call.Args[3].Length, Behind = behind, Value = call.Args[4].Bytes,
+            ValueBytes = call.Args[4].Length,
             Limits = ListLimits.Of(call.Server.Settings.Encoding),
         };
         Outcome outcome = CollectionCalls.Edit(ref call, ref place);

@@ -71,7 +71,7 @@ internal readonly struct LastSave : ICommand
 {
     public static CommandSpec Spec => SaveCommands.Spec("LASTSAVE", 1, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns when data was last saved; the start of the server if never.") with { Categories = "admin dangerous" };
 
-    public static Reply Run(ref Call call) => call.Int((call.Server.Keeper?.Saves?.LastSaveMs ?? call.Server.StartedUnixMs) / 1000);
+    public static Reply Run(ref Call call) => call.Int((call.Server.Keeper?.Saves?.LastSaveMs ?? call.Server.Core.StartedUnixMs) / 1000);
 }
 
 internal readonly struct BgRewriteAof : ICommand
@@ -104,7 +104,8 @@ internal readonly struct WaitAof : ICommand
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
         if (call.Server.Replication.IsReplica)
-            return call.FailBytes("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated."u8);
+            return call.FailBytes("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are "u8 +
+                "just local and are not propagated."u8);
         if (local > 0 && call.Server.Keeper is not { HasLog: true })
             return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
         LogMark write = call.Client.LastWrite;

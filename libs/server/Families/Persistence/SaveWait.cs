@@ -1,10 +1,11 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Families.Persistence;
 
 /// <summary>SAVE, and SHUTDOWN with a snapshot: waits for the end of a save, then answers or stops the server.</summary>
-internal sealed class SaveWait(SaveJob saves, long number, ServerCore? stops) : LogWait
+internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops) : LogWait
 {
     internal override bool Resume(Worker worker, Connection client)
     {
@@ -12,7 +13,9 @@ internal sealed class SaveWait(SaveJob saves, long number, ServerCore? stops) : 
             return false;
         if (failed)
         {
-            worker.Out.Error(stops is not null ? "ERR Errors trying to SHUTDOWN. Check logs." : "ERR the snapshot failed, the log says why");
+            worker.Out.Error(stops is not null
+                ? "ERR Errors trying to SHUTDOWN. Check logs."
+                : "ERR the snapshot failed, the log says why");
             return true;
         }
 
@@ -23,7 +26,7 @@ internal sealed class SaveWait(SaveJob saves, long number, ServerCore? stops) : 
         }
 
         stops.Log.ShutdownAsked();
-        stops.RequestStop();
+        stops.Core.RequestStop();
         client.CloseAfterReply = true;
         return true;
     }

@@ -29,7 +29,8 @@ internal readonly unsafe struct Migrate : ICommand
         if (!TryTerms(ref call, out MigrateTerms terms, out Reply failed))
             return failed;
         if (!call.Server.Settings.Security.AllowsMigration(terms.Host, terms.Port))
-            return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2), .. ": nothing was sent"u8]);
+            return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2),
+                .. ": nothing was sent"u8]);
         var keys = new List<MigratedKey>();
         for (int i = 0; i < terms.Keys; i++)
         {
@@ -47,7 +48,7 @@ internal readonly unsafe struct Migrate : ICommand
         var command = new byte[call.Count][];
         for (int i = 0; i < command.Length; i++)
             command[i] = call[i].ToArray();
-        return Send(ref call, new Migration(terms, keys, call.Server.Tls.OfMigration) { Command = command }, keys);
+        return Send(ref call, new Migration(terms, keys, call.Server.Core.Tls.OfMigration) { Command = command }, keys);
     }
 
     private static Reply Send(ref Call call, Migration migration, List<MigratedKey> keys)
@@ -168,7 +169,10 @@ internal readonly unsafe struct Migrate : ICommand
             failed = call.Fail(Fault.NotAnInteger);
         call.TryInt64(5, out long timeout);
         _ = int.TryParse(call.Text(2), NumberStyles.None, CultureInfo.InvariantCulture, out int port);
-        terms = terms with { Port = Math.Clamp(port, 0, ushort.MaxValue), TimeoutMs = timeout is <= 0 or > int.MaxValue ? 1000 : (int)timeout };
+        terms = terms with
+        {
+            Port = Math.Clamp(port, 0, ushort.MaxValue), TimeoutMs = timeout is <= 0 or > int.MaxValue ? 1000 : (int)timeout,
+        };
         return failed == Reply.Sent;
     }
 

@@ -121,7 +121,8 @@ internal readonly struct Wait : ICommand
     {
         ReplicationNode replication = call.Server.Replication;
         if (replication.IsReplica)
-            return call.FailBytes("ERR WAIT cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated."u8);
+            return call.FailBytes("ERR WAIT cannot be used with replica instances. Please also note that writes to replicas are just "u8 +
+                "local and are not propagated."u8);
         if (!call.TryInt64(1, out long replicas))
             return call.Fail(Fault.NotAnInteger);
         if (!call.TryInt64(2, out long timeout))

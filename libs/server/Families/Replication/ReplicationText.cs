@@ -37,7 +37,9 @@ internal sealed class ReplicationText(Moment moment)
             ReplicaLink link = replica.Link;
             (long lagBytes, long sealedUs) = _replication.Backlog.Behind(link.Ack.Applied);
             text($"garnet_slave{index++}", string.Create(CultureInfo.InvariantCulture,
-                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={moment.MsSince(sealedUs)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
+                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied}," +
+                $"lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={moment.MsSince(sealedUs)},silent_ms={link.SilentUs / 1000}," +
+                $"full={(link.WasFull ? 1 : 0)}"));
         }
     }
 
@@ -92,7 +94,8 @@ internal sealed class ReplicationText(Moment moment)
             ReplicaLink link = replicas[i].Link;
             string state = ReplicaFigures.StateOf(link);
             text($"slave{i}", string.Create(CultureInfo.InvariantCulture,
-                $"ip={link.Hello.Address},port={link.Hello.Port},state={state},offset={NodePosition.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
+                $"ip={link.Hello.Address},port={link.Hello.Port},state={state}," +
+                $"offset={NodePosition.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
         }
 
         bool keeps = _replication.Backlog.IsKept;

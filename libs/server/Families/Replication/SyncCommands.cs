@@ -36,9 +36,11 @@ internal static class SyncCommands
         if (replication.IsReplica && replication.Role.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK Can't SYNC while not connected with my master"u8);
         if (terms.Listens && !terms.RdbOnly)
-            return call.FailBytes("ERR this server streams changes to servers of its own kind only: a Redis cannot be its replica. redis-cli --rdb and MIGRATE take data over"u8);
+            return call.FailBytes("ERR this server streams changes to servers of its own kind only: a Redis cannot be its replica. "u8 +
+                "redis-cli --rdb and MIGRATE take data over"u8);
         if (!terms.KnowsEof)
-            return call.FailBytes("ERR the length of the data is not known before they are sent: say REPLCONF capa eof first, as redis-cli --rdb does from version 6 on"u8);
+            return call.FailBytes("ERR the length of the data is not known before they are sent: say REPLCONF capa eof first, as "u8 +
+                "redis-cli --rdb does from version 6 on"u8);
         if (!replication.Shipping.Exports.HasRoom)
             return call.FailBytes("ERR too many exports are under way"u8);
         // What follows is no RESP: nothing may be under way in either direction.

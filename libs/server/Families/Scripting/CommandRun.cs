@@ -92,7 +92,10 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
             return digits;
         }
 
-        string text = double.IsNaN(value) ? "-nan" : double.IsInfinity(value) ? (value > 0 ? "inf" : "-inf") : value.ToString("G17", CultureInfo.InvariantCulture).Replace('E', 'e');
+        string text = double.IsNaN(value)
+            ? "-nan"
+            : double.IsInfinity(value) ? (value > 0 ? "inf" : "-inf")
+            : value.ToString("G17", CultureInfo.InvariantCulture).Replace('E', 'e');
         return Encoding.ASCII.GetBytes(text, to);
     }
 

@@ -199,7 +199,8 @@ internal unsafe ref struct LuaToReply(LuaStack stack, RespWriter to, bool isResp
         {
             found = TakeText("format"u8, out ReadOnlySpan<byte> format) & TakeText("string"u8, out ReadOnlySpan<byte> text);
             if (found && to.Resp3)
-                to.Raw([.. System.Text.Encoding.ASCII.GetBytes($"={text.Length + 4}\r\n"), .. Format(format), (byte)':', .. text, .. "\r\n"u8]);
+                to.Raw([.. System.Text.Encoding.ASCII.GetBytes($"={text.Length + 4}\r\n"), .. Format(format), (byte)':', .. text,
+                    .. "\r\n"u8]);
             else if (found)
                 to.Bulk(text);
         }

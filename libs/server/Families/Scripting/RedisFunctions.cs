@@ -83,7 +83,9 @@ internal static class RedisFunctions
         if (stack.Count != 1)
             return stack.Fail("wrong number of arguments"u8, isPlaced: false);
         Span<byte> number = stackalloc byte[32];
-        ReadOnlySpan<byte> text = stack.IsNumber(1) ? number[..CommandRun.Spell(stack.Number(1), number)] : stack.IsString(1) ? stack.Bytes(1) : default;
+        ReadOnlySpan<byte> text = stack.IsNumber(1)
+            ? number[..CommandRun.Spell(stack.Number(1), number)]
+            : stack.IsString(1) ? stack.Bytes(1) : default;
         return Text(stack, ScriptName.Of(text).ToString());
     }
 
@@ -100,7 +102,8 @@ internal static class RedisFunctions
         for (int i = 2; i <= stack.Count && text.Length < LogCharactersMax; i++)
         {
             if (stack.IsString(i))
-                text.Append(i > 2 ? " " : "").Append(Encoding.UTF8.GetString(stack.Bytes(i)[..Math.Min(stack.Bytes(i).Length, LogCharactersMax)]));
+                text.Append(i > 2 ? " " : "")
+                    .Append(Encoding.UTF8.GetString(stack.Bytes(i)[..Math.Min(stack.Bytes(i).Length, LogCharactersMax)]));
         }
 
         server.Log.Script((int)level, text.ToString());

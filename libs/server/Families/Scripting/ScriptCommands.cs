@@ -14,7 +14,8 @@ internal static class ScriptCommands
         table.Add<EvalSha>();
         table.Add<EvalRo>();
         table.Add<EvalShaRo>();
-        table.AddContainer(new CommandSpec("SCRIPT", -2, CommandFlags.None) { Group = "scripting", Summary = "Scripts in the cache.", Since = "2.6.0", Complexity = "Depends on subcommand." });
+        table.AddContainer(new CommandSpec("SCRIPT", -2, CommandFlags.None) { Group = "scripting", Summary = "Scripts in the cache.",
+            Since = "2.6.0", Complexity = "Depends on subcommand." });
         table.Add<ScriptLoad>();
         table.Add<ScriptExists>();
         table.Add<ScriptFlush>();
@@ -26,7 +27,8 @@ internal static class ScriptCommands
     internal static CommandSpec Runs(string name, string what, CommandFlags flags, string since)
     {
         bool reads = (flags & CommandFlags.ReadOnly) != 0;
-        CommandFlags all = flags | CommandFlags.NoScript | CommandFlags.Stale | CommandFlags.SkipMonitor | CommandFlags.NoMandatoryKeys | CommandFlags.MovableKeys | CommandFlags.RunsScript;
+        CommandFlags all = flags | CommandFlags.NoScript | CommandFlags.Stale | CommandFlags.SkipMonitor | CommandFlags.NoMandatoryKeys
+            | CommandFlags.MovableKeys | CommandFlags.RunsScript;
         return new CommandSpec(name, -3, all, new KeySpec(3, 0, 1) { CountArg = 2, Usage = reads ? "RO ACCESS" : "RW ACCESS UPDATE" })
         {
             Group = "scripting",
@@ -139,12 +141,13 @@ internal readonly struct ScriptKill : ICommand
 
     internal static Reply Run(ref Call call, bool isFunction)
     {
-        if (call.Server.RunningScript() is not { } running)
+        if (call.Server.Workers.RunningScript() is not { } running)
             return call.FailBytes("NOTBUSY No scripts in execution right now."u8);
         if (running.IsFunction != isFunction)
             return call.FailBytes(FaultText.Busy(running.IsFunction));
         if (running.HasWritten)
-            return call.FailBytes("UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."u8);
+            return call.FailBytes("UNKILLABLE Sorry the script already executed write commands against the dataset. You can either "u8 +
+                "wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."u8);
         running.IsKilled = true;
         return call.Ok();
     }

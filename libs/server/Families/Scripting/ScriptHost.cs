@@ -270,7 +270,7 @@ internal sealed unsafe class ScriptHost : IScripts
     internal Reply Busy(ref Call call)
     {
         _worker.GiveUpBatch();
-        return call.FailBytes(FaultText.Busy(_server.RunningScript() is { IsFunction: true }));
+        return call.FailBytes(FaultText.Busy(_server.Workers.RunningScript() is { IsFunction: true }));
     }
 
     // Every now and then while a script runs, or a library is loaded.
@@ -287,7 +287,7 @@ internal sealed unsafe class ScriptHost : IScripts
         if (_worker.IsStopping)
             running.IsKilled = true;
         long nowUs = _server.Clock.MonotonicUs;
-        if (nowUs < _lookAtUs || !_server.IsBusyWith(running))
+        if (nowUs < _lookAtUs || !running.IsBusy(_server.Settings.Scripts, _server.Clock))
             return;
         _lookAtUs = nowUs + LookEveryUs;
         if (running.Command.Length == 0)

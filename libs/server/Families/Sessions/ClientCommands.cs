@@ -33,7 +33,8 @@ internal static class ClientCommands
         TrackingCommands.Register(table);
     }
 
-    internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since = "2.4.0", CommandFlags more = CommandFlags.None) =>
+    internal static CommandSpec Spec(
+        string name, int arity, string syntax, string summary, string since = "2.4.0", CommandFlags more = CommandFlags.None) =>
         new(name, arity, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Quick | more)
         {
             Group = "connection",

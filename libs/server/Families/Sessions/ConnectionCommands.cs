@@ -94,7 +94,8 @@ internal readonly struct Auth : ICommand
         if (call.Count > 3)
             return call.Fail(Fault.Syntax);
         if (call.Count == 2 && call.Server.Rights.Users.Default.Rights.NeedsNoPassword)
-            return call.FailBytes("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
+            return call.FailBytes("ERR AUTH <password> called without any password configured for the default user. Are you sure your "u8 +
+                "configuration is correct?"u8);
         if (ConnectionCommands.Authenticate(ref call, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]) is not { } user)
             return call.Fail(Fault.WrongPassword);
         ClientRights.Become(call.Server, call.Client, user);
@@ -126,7 +127,8 @@ internal readonly struct Hello : ICommand
         if (auth > 0 && user is null)
             return call.Fail(Fault.WrongPassword);
         if (auth == 0 && (call.Client.Modes & ClientModes.Unauthenticated) != 0)
-            return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
+            return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> "u8 +
+                "<pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
         if (name > 0 && !ConnectionCommands.IsName(call[name]))
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
         if (name > 0)

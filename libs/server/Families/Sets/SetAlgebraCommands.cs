@@ -12,10 +12,12 @@ namespace Garnet.Server.Families.Sets;
 internal static class SetAlgebraCommands
 {
     internal static CommandSpec Read(string name, string summary) =>
-        SetCommands.Spec(name, -2, CommandFlags.ReadOnly | CommandFlags.Quick, "", "key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "RO ACCESS" }, Complexity = "O(N)", Tips = "nondeterministic_output_order" };
+        SetCommands.Spec(name, -2, CommandFlags.ReadOnly | CommandFlags.Quick, "", "key [key ...]", summary)
+            with { Keys = KeySpec.All with { Usage = "RO ACCESS" }, Complexity = "O(N)", Tips = "nondeterministic_output_order" };
 
     internal static CommandSpec Store(string name, string summary) =>
-        SetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "", "destination key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Complexity = "O(N)" };
+        SetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "", "destination key [key ...]", summary)
+            with { Keys = KeySpec.All with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Complexity = "O(N)" };
 
     /// <summary>Replies the members.</summary>
     internal static Reply Show(ref Call call, SetOperation operation)
@@ -53,7 +55,9 @@ internal static class SetAlgebraCommands
     }
 
     internal static CommandSpec Card(string name, string options, string summary) =>
-        SetCommands.Spec(name, -3, CommandFlags.ReadOnly | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] " + options, summary) with { Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
+        SetCommands.Spec(name, -3, CommandFlags.ReadOnly | CommandFlags.MovableKeys | CommandFlags.Quick, "",
+            "numkeys key [key ...] " + options, summary)
+            with { Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
 
     /// <summary>Replies how many members there are.</summary>
     internal static Reply CountOf(ref Call call, SetOperation operation)

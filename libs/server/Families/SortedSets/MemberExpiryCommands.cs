@@ -29,10 +29,16 @@ internal static class MemberExpiryCommands
     }
 
     internal static CommandSpec Change(string name, string time, string summary) =>
-        SortedSetCommands.Spec(name, -6, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", $"key {time} [NX | XX | GT | LT] MEMBERS nummembers member [member ...]", summary) with { Since = "1.0.0", Complexity = "O(N*log(M)) with N members given and M in the set", Event = new("zexpire", NotifyClasses.SortedSet) };
+        SortedSetCommands.Spec(name, -6, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE",
+            $"key {time} [NX | XX | GT | LT] MEMBERS nummembers member [member ...]", summary) with
+        {
+            Since = "1.0.0", Complexity = "O(N*log(M)) with N members given and M in the set",
+            Event = new("zexpire", NotifyClasses.SortedSet),
+        };
 
     internal static CommandSpec Ask(string name, string summary) =>
-        SortedSetCommands.Spec(name, -5, SortedSetCommands.ReadFast, "RO ACCESS", "key MEMBERS nummembers member [member ...]", summary) with { Since = "1.0.0", Complexity = "O(N)" };
+        SortedSetCommands.Spec(name, -5, SortedSetCommands.ReadFast, "RO ACCESS", "key MEMBERS nummembers member [member ...]", summary)
+            with { Since = "1.0.0", Complexity = "O(N)" };
 }
 
 internal readonly struct ZExpire : ICommand
@@ -65,7 +71,8 @@ internal readonly struct ZPExpireAt : ICommand
 
 internal readonly struct ZPersist : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZPERSIST", -5, SortedSetCommands.WriteFast, "RW UPDATE", "key MEMBERS nummembers member [member ...]", "Takes the expiry of members of a sorted set away.") with { Since = "1.0.0", Complexity = "O(N*log(M)) with N members given and M in the set", Event = new("zpersist", NotifyClasses.SortedSet) };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZPERSIST", -5, SortedSetCommands.WriteFast, "RW UPDATE", "key MEMBERS nummembers member [member ...]", "Takes the expiry of members of a sorted set away.") with { Since = "1.0.0", Complexity = "O(N*log(M)) with N members given and M in the set",
+            Event = new("zpersist", NotifyClasses.SortedSet) };
 
     public static Reply Run(ref Call call) => EntryExpiry.Persist(ref call, EntryWords.SortedSet);
 }

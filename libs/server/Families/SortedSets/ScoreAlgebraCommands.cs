@@ -25,10 +25,14 @@ internal static class ScoreAlgebraCommands
     }
 
     internal static CommandSpec Read(string name, string summary, string options) =>
-        SortedSetCommands.Spec(name, -3, SortedSetCommands.ReadSlow | CommandFlags.MovableKeys, "", $"numkeys key [key ...] {options}[WITHSCORES]", summary) with { Since = "6.2.0", Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
+        SortedSetCommands.Spec(name, -3, SortedSetCommands.ReadSlow | CommandFlags.MovableKeys, "",
+            $"numkeys key [key ...] {options}[WITHSCORES]", summary)
+            with { Since = "6.2.0", Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
 
     internal static CommandSpec Store(string name, string summary, string options) =>
-        SortedSetCommands.Spec(name, -4, SortedSetCommands.WriteSlow | CommandFlags.DenyOom | CommandFlags.MovableKeys, "", $"destination numkeys key [key ...] {options}".TrimEnd(), summary) with { Since = "2.0.0", Complexity = "O(N)", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RO ACCESS", Target = 1 } };
+        SortedSetCommands.Spec(name, -4, SortedSetCommands.WriteSlow | CommandFlags.DenyOom | CommandFlags.MovableKeys, "",
+            $"destination numkeys key [key ...] {options}".TrimEnd(), summary)
+            with { Since = "2.0.0", Complexity = "O(N)", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RO ACCESS", Target = 1 } };
 
     /// <summary>Runs a command with its number of keys at an argument; the destination, if any, stands before it.</summary>
     internal static Reply Run(ref Call call, SetOperation operation, int numberAt)
@@ -43,7 +47,8 @@ internal static class ScoreAlgebraCommands
         KeyRef target = stores ? call.KeyAt(1) : default; // hashed now: the keys' place is not fixed
         Span<KeyRef> sources = keys.AsSpan(0, count);
         KeyRef[] locked = stores ? [.. sources, target] : [.. sources];
-        using var algebra = new MemberAlgebra(call.Session, sources, operation) { Scores = new ScoreRule(options.Aggregate, options.Weights) };
+        using var algebra = new MemberAlgebra(call.Session, sources, operation)
+            { Scores = new ScoreRule(options.Aggregate, options.Weights) };
         call.Session.Lock(locked);
         bool isDone = algebra.TryRun();
         Outcome outcome = isDone && stores ? Keep(ref call, in target, algebra.Found()) : Outcome.Done;
@@ -68,7 +73,8 @@ internal static class ScoreAlgebraCommands
 
         if (number < 1)
         {
-            call.FailText($"ERR at least 1 input key is needed for '{call.Server.Commands.Specs[call.Client.LastCommand].Name.ToLowerInvariant()}' command");
+            call.FailText("ERR at least 1 input key is needed for " +
+                $"'{call.Server.Commands.Specs[call.Client.LastCommand].Name.ToLowerInvariant()}' command");
             return false;
         }
 
@@ -231,7 +237,8 @@ internal readonly struct ZInterCard : ICommand
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, count);
-        using var algebra = new MemberAlgebra(call.Session, keys.AsSpan(0, count), SetOperation.Intersection) { Scores = default(ScoreRule), Limit = limit, OnlyCounts = true };
+        using var algebra = new MemberAlgebra(call.Session, keys.AsSpan(0, count), SetOperation.Intersection)
+            { Scores = default(ScoreRule), Limit = limit, OnlyCounts = true };
         call.Session.Lock(keys.AsSpan(0, count));
         bool isDone = algebra.TryRun();
         call.Session.Unlock();

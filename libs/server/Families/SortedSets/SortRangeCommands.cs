@@ -30,13 +30,16 @@ internal static class SortRangeCommands
     }
 
     internal static CommandSpec Read(string name, string syntax, string summary, string since) =>
-        SortedSetCommands.Spec(name, -4, SortedSetCommands.ReadSlow, "RO ACCESS", syntax, summary) with { Since = since, Complexity = "O(log(N)+M)" };
+        SortedSetCommands.Spec(name, -4, SortedSetCommands.ReadSlow, "RO ACCESS", syntax, summary)
+            with { Since = since, Complexity = "O(log(N)+M)" };
 
     internal static CommandSpec Remove(string name, string syntax, string summary, string since) =>
-        SortedSetCommands.Spec(name, 4, SortedSetCommands.WriteSlow, "RW DELETE", syntax, summary) with { Since = since, Complexity = "O(log(N)+M)" };
+        SortedSetCommands.Spec(name, 4, SortedSetCommands.WriteSlow, "RW DELETE", syntax, summary)
+            with { Since = since, Complexity = "O(log(N)+M)" };
 
     internal static CommandSpec Pop(string name, string summary) =>
-        SortedSetCommands.Spec(name, -2, SortedSetCommands.WriteFast, "RW ACCESS DELETE", "key [count]", summary) with { Since = "5.0.0", Complexity = "O(log(N)*M)" };
+        SortedSetCommands.Spec(name, -2, SortedSetCommands.WriteFast, "RW ACCESS DELETE", "key [count]", summary)
+            with { Since = "5.0.0", Complexity = "O(log(N)*M)" };
 
     internal static Reply Show(ref Call call, in SortRange range, bool withScores)
     {
@@ -113,7 +116,8 @@ internal static class SortRangeCommands
 
     /// <summary>Replies the range that the arguments name.</summary>
     internal static Reply ShowBy(ref Call call, BoundKind kind, bool reverse, bool modern) =>
-        TryParse(ref call, 2, new RangeSyntax { Kind = kind, Reverse = reverse, Modern = modern, Shows = true }, out SortRange range, out bool withScores, out Reply failed)
+        TryParse(ref call, 2, new RangeSyntax { Kind = kind, Reverse = reverse, Modern = modern, Shows = true }, out SortRange range,
+            out bool withScores, out Reply failed)
             ? Show(ref call, range, withScores)
             : failed;
 

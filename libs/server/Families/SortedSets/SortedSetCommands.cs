@@ -41,7 +41,8 @@ internal static unsafe class SortedSetCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
-        new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "sorted-set", Syntax = syntax, Summary = summary, Since = "1.2.0", Complexity = "O(log(N))" };
+        new(name, arity, flags, KeySpec.One with { Usage = usage })
+            { Group = "sorted-set", Syntax = syntax, Summary = summary, Since = "1.2.0", Complexity = "O(log(N))" };
 
     internal static CollectionLimits Limits(ref Call call) => CollectionLimits.OfSortedSets(call.Server.Settings.Encoding);
 
@@ -122,7 +123,9 @@ internal readonly struct ZAdd : ICommand
         int first = 2;
         for (; first < call.Count; first++)
         {
-            PutScore one = call.Is(first, "NX"u8) ? PutScore.IfAbsent : call.Is(first, "XX"u8) ? PutScore.IfPresent : call.Is(first, "GT"u8) ? PutScore.IfGreater
+            PutScore one = call.Is(first, "NX"u8)
+                ? PutScore.IfAbsent
+                : call.Is(first, "XX"u8) ? PutScore.IfPresent : call.Is(first, "GT"u8) ? PutScore.IfGreater
                 : call.Is(first, "LT"u8) ? PutScore.IfLess : call.Is(first, "INCR"u8) ? PutScore.Add : PutScore.None;
             bool changes = call.Is(first, "CH"u8);
             if (one == PutScore.None && !changes)

@@ -14,7 +14,8 @@ internal static unsafe class GroupCommands
 {
     internal static void Register(CommandTable table)
     {
-        table.AddContainer(new CommandSpec("XGROUP", -2, CommandFlags.None) { Group = "stream", Summary = "Makes, changes and removes groups of consumers.", Since = "5.0.0" });
+        table.AddContainer(new CommandSpec("XGROUP", -2, CommandFlags.None) { Group = "stream",
+            Summary = "Makes, changes and removes groups of consumers.", Since = "5.0.0" });
         table.Add<XGroupCreate>();
         table.Add<XGroupSetId>();
         table.Add<XGroupDestroy>();
@@ -51,7 +52,8 @@ internal static unsafe class GroupCommands
 
     /// <summary>Replies that a stream has no such group.</summary>
     internal static Reply NoGroupOf(ref Call call, int key, int group) =>
-        call.FailBytes([.. "NOGROUP No such consumer group '"u8, .. call.Shown(group), .. "' for key name '"u8, .. call.Shown(key), .. "'"u8]);
+        call.FailBytes([.. "NOGROUP No such consumer group '"u8, .. call.Shown(group), .. "' for key name '"u8, .. call.Shown(key),
+            .. "'"u8]);
 
     /// <summary>Runs an edit of a group; the key stands behind the subcommand.</summary>
     internal static Outcome Edit(ref Call call, ref GroupEdit edit)
@@ -71,7 +73,8 @@ internal static unsafe class GroupCommands
         if (edit.WrongKind)
             return call.Fail(Fault.WrongType);
         if (!edit.Existed && !edit.MakesStream)
-            return call.FailBytes("ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."u8);
+            return call.FailBytes("ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the "u8 +
+                "MKSTREAM option to create an empty stream automatically."u8);
         return outcome is Outcome.OutOfMemory or Outcome.TooLarge ? call.From(outcome) : Reply.Sent;
     }
 

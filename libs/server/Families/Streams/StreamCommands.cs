@@ -40,7 +40,8 @@ internal static unsafe class StreamCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
-        new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "stream", Syntax = syntax, Summary = summary, Complexity = "O(N)", Since = "5.0.0" };
+        new(name, arity, flags, KeySpec.One with { Usage = usage })
+            { Group = "stream", Syntax = syntax, Summary = summary, Complexity = "O(N)", Since = "5.0.0" };
 
     /// <summary>Reads an id; on false the error has been written.</summary>
     internal static bool TryId(ref Call call, int index, ulong missingSeq, out StreamId id) =>

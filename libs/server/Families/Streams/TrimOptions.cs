@@ -107,7 +107,9 @@ internal struct TrimOptions
     /// <summary>Reads what becomes of entries that groups refer to; false if the word is another.</summary>
     internal static bool TryPolicy(ref Call call, int index, out ReferencePolicy policy)
     {
-        policy = call.Is(index, "DELREF"u8) ? ReferencePolicy.Delete : call.Is(index, "ACKED"u8) ? ReferencePolicy.Acknowledged : ReferencePolicy.Keep;
+        policy = call.Is(index, "DELREF"u8)
+            ? ReferencePolicy.Delete
+            : call.Is(index, "ACKED"u8) ? ReferencePolicy.Acknowledged : ReferencePolicy.Keep;
         return policy != ReferencePolicy.Keep || call.Is(index, "KEEPREF"u8);
     }
 

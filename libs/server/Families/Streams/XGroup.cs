@@ -63,7 +63,8 @@ internal readonly struct XGroupCreate : ICommand
     {
         KeyRef key = call.KeyAt(2);
         var look = new GroupLook { Name = edit.Names };
-        GroupEdit seen = edit with { Existed = call.Session.Examine(in key, ref look, quiet: true) == Outcome.Done, WrongKind = look.WrongKind };
+        bool existed = call.Session.Examine(in key, ref look, quiet: true) == Outcome.Done;
+        GroupEdit seen = edit with { Existed = existed, WrongKind = look.WrongKind };
         if (GroupCommands.Refusal(ref call, seen, Outcome.Done) != Reply.Sent)
             return false;
         if (edit.Action == GroupAction.Create || look.Found)

@@ -12,7 +12,8 @@ internal static class InfoCommands
 {
     internal static void Register(CommandTable table)
     {
-        table.AddContainer(new CommandSpec("XINFO", -2, CommandFlags.None) { Group = "stream", Summary = "Tells about streams, groups and consumers.", Since = "5.0.0" });
+        table.AddContainer(new CommandSpec("XINFO", -2, CommandFlags.None) { Group = "stream",
+            Summary = "Tells about streams, groups and consumers.", Since = "5.0.0" });
         table.Add<XInfoStream>();
         table.Add<XInfoGroups>();
         table.Add<XInfoConsumers>();

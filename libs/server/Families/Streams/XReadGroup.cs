@@ -81,7 +81,8 @@ internal readonly struct XReadGroup : ICommand
     {
         var read = new GroupRead
         {
-            Names = new Operands(call.Args + request.GroupAt, 2), NowMs = call.NowMs, Count = request.Max, NoAck = request.NoAck, Claims = DueClaims.Of(request.ClaimMs), To = call.Out, Key = call.Args[request.FirstKey + index],
+            Names = new Operands(call.Args + request.GroupAt, 2), NowMs = call.NowMs, Count = request.Max, NoAck = request.NoAck,
+            Claims = DueClaims.Of(request.ClaimMs), To = call.Out, Key = call.Args[request.FirstKey + index],
         };
         TryAfter(ref call, request.FirstKey + request.Keys + index, out read.After, out read.IsHistory);
         Outcome outcome = call.Session.Edit(in key, ref read);
@@ -99,9 +100,13 @@ internal readonly struct XReadGroup : ICommand
         if (text.SequenceEqual(">"u8))
             return true;
         if (text.SequenceEqual("$"u8))
-            return StreamCommands.Fail(ref call, "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set."u8);
+            return StreamCommands.Fail(ref call,
+                "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying "u8 +
+                "a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set."u8);
         if (text.SequenceEqual("+"u8))
-            return StreamCommands.Fail(ref call, "ERR The + ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The + ID would just return an empty result set."u8);
+            return StreamCommands.Fail(ref call,
+                "ERR The + ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying "u8 +
+                "a proper ID, or use the > ID to get new messages. The + ID would just return an empty result set."u8);
         if (!StreamCommands.TryId(ref call, index, 0, out after))
             return false;
         isHistory = after != StreamId.Max;

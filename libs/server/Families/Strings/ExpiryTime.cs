@@ -23,5 +23,6 @@ internal static class ExpiryTime
 
     /// <summary>The error Redis gives, naming the command.</summary>
     internal static Reply Refuse(ref Call call) =>
-        call.FailText($"ERR invalid expire time in '{call.Server.Commands.Specs[call.Client.LastCommand].Name.ToLowerInvariant()}' command");
+        call.FailText($"ERR invalid expire time in '{call.Server.Commands.Specs[call.Client.LastCommand].Name.ToLowerInvariant()}' " +
+            "command");
 }

@@ -182,7 +182,8 @@ internal readonly struct MSetNx : ICommand
     {
         if (call.Count % 2 == 0)
             return call.FailBytes("ERR wrong number of arguments for 'msetnx' command"u8);
-        Reply reply = ManyCommands.SetAll(ref call, 1, (call.Count - 1) / 2, new SetValue { Condition = SetCondition.IfAbsent }, out bool applied);
+        Reply reply = ManyCommands.SetAll(ref call, 1, (call.Count - 1) / 2, new SetValue { Condition = SetCondition.IfAbsent },
+            out bool applied);
         return reply == Reply.Sent ? call.Int(applied ? 1 : 0) : reply;
     }
 }

@@ -12,7 +12,8 @@ internal readonly unsafe struct Set : ICommand
     public static CommandSpec Spec => new("SET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { Usage = "RW ACCESS UPDATE", UsageOf = UsageOf })
     {
         Group = "string",
-        Syntax = "key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
+        Syntax = "key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | " +
+            "EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
         Summary = "Sets the string value of a key, ignoring its type.",
         Event = KeyEvent.Set with { ExpiryAt = 3 },
         Misses = KeyMisses.WithGet,

@@ -39,7 +39,8 @@ internal static unsafe class StringCommands
         table.Add<TakeOrTouch>();
     }
 
-    internal static CommandSpec Spec(string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
+    internal static CommandSpec Spec(
+        string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
         new(name, arity, flags, keys with { Usage = usage }) { Group = "string", Syntax = syntax, Summary = summary };
 
     /// <summary>Replies the string under the key, nil if there is none; a long one is sent from where it lies, where it can be. Asked again with more room, that is no second read of the key.</summary>

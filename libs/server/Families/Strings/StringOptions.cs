@@ -139,7 +139,8 @@ internal unsafe ref struct StringOptions(StringOption allowed)
             return false;
         }
 
-        if (ExpiryTime.TryAbsolute(time, _unit is ExpireUnit.Seconds or ExpireUnit.UnixSeconds, _unit >= ExpireUnit.UnixSeconds, call.NowMs, out ExpireAtMs))
+        if (ExpiryTime.TryAbsolute(time, _unit is ExpireUnit.Seconds or ExpireUnit.UnixSeconds, _unit >= ExpireUnit.UnixSeconds, call.NowMs,
+            out ExpireAtMs))
             return true;
         failed = ExpiryTime.Refuse(ref call);
         return false;

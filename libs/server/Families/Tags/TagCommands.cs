@@ -36,7 +36,8 @@ internal static class TagCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, bool write, string syntax, string summary) =>
-        StringCommands.Spec(name, arity, write ? StringCommands.WriteFast : StringCommands.ReadFast, KeySpec.One, write ? "RW ACCESS UPDATE" : "RO ACCESS", syntax, summary) with { Since = "7.4.0" };
+        StringCommands.Spec(name, arity, write ? StringCommands.WriteFast : StringCommands.ReadFast, KeySpec.One,
+            write ? "RW ACCESS UPDATE" : "RO ACCESS", syntax, summary) with { Since = "7.4.0" };
 
     /// <summary>Reads a non-negative ETag; on false the error has been written.</summary>
     internal static bool TryTag(ref Call call, int index, out ulong tag, out Reply failed)

@@ -49,7 +49,8 @@ internal readonly struct ClientCaching : ICommand
     public static Reply Run(ref Call call)
     {
         if (call.Client.Tracking is not { } state)
-            return call.FailBytes("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"u8);
+            return call.FailBytes("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode "u8 +
+                "enabled"u8);
         bool yes = call.Is(2, "YES"u8);
         if (!yes && !call.Is(2, "NO"u8))
             return call.Fail(Fault.Syntax);

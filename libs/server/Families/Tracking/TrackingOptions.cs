@@ -44,13 +44,15 @@ internal sealed class TrackingOptions
         if (!broadcast && _prefixes.Count > 0)
             refusal = "PREFIX option requires BCAST mode to be enabled";
         else if (now is not null && ((now.Modes ^ _modes) & TrackingModes.Broadcast) != 0)
-            refusal = "You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode.";
+            refusal = "You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a " +
+                "different mode.";
         else if (broadcast && (_modes & Either) != 0)
             refusal = "OPTIN and OPTOUT are not compatible with BCAST";
         else if ((_modes & Either) == Either)
             refusal = "You can't specify both OPTIN mode and OPTOUT mode";
         else if (now is not null && ((now.Modes | _modes) & Either) == Either)
-            refusal = "You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.";
+            refusal = "You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a " +
+                "different mode.";
         if (refusal is not null)
             failed = call.FailText("ERR " + refusal);
         else
@@ -113,5 +115,6 @@ internal sealed class TrackingOptions
     }
 
     private static Reply Overlaps(ref Call call, byte[] prefix, ReadOnlySpan<byte> which, byte[] other) =>
-        call.FailBytes([.. "ERR Prefix '"u8, .. prefix, .. "' overlaps with "u8, .. which, .. " prefix '"u8, .. other, .. "'. Prefixes for a single client must not overlap."u8]);
+        call.FailBytes([.. "ERR Prefix '"u8, .. prefix, .. "' overlaps with "u8, .. which, .. " prefix '"u8, .. other,
+            .. "'. Prefixes for a single client must not overlap."u8]);
 }

@@ -1,6 +1,7 @@
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
+using Garnet.Server.Replication;
 
 namespace Garnet.Server.Net;
 
@@ -15,7 +16,7 @@ namespace Garnet.Server.Net;
 /// net.R7  What it waits for is a batch of one log, the one this server led in one term: the numbers of another log say nothing of it. Once
 ///     its log has ended, the reply leaves if that log kept the batch, else the client is closed.
 /// </summary>
-internal sealed class HeldReplies(Executor worker, ReplySender sender)
+internal sealed class HeldReplies(Worker worker, DataKeeper? keeper, NodeHistory history, NodeLog log, Moves moves, ReplySender sender)
 {
     private readonly List<Connection> _held = [];
     private ulong _least = ulong.MaxValue; // of the batches they wait for
@@ -38,7 +39,7 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
     }
 
     /// <summary>A batch that was open in this round: no other log comes into force before the round ends (replication.Z2).</summary>
-    internal LogMark Mark(ulong batch) => new(worker.Server.Replication.History.LedTerm, batch);
+    internal LogMark Mark(ulong batch) => new(history.LedTerm, batch);
 
     /// <summary>The batch of the last change, which the log is told of at the end of the round; 0 if nothing was changed or there is no log.</summary>
     internal ulong TakeBatch()
@@ -57,7 +58,7 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
         if (batch == 0)
             return 0;
         worker.Session.LastSeen = 0;
-        if (batch <= worker.Server.Kept)
+        if (batch <= (keeper?.Kept ?? ulong.MaxValue))
             return 0;
         _wanted = Math.Max(_wanted, batch);
         return batch;
@@ -73,7 +74,7 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
             return;
         ulong batch = _wanted;
         _wanted = 0;
-        worker.Server.Replication.Log.Current?.Demand(batch);
+        log.Current?.Demand(batch);
     }
 
     /// <summary>True if nothing may leave for the client now.</summary>
@@ -81,7 +82,7 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
     {
         if (!client.HeldFor.IsKnown)
             return false;
-        if (worker.Server.Keeper is { } keeper && !keeper.Log.Keeps(client.HeldFor))
+        if (keeper is not null && !keeper.Log.Keeps(client.HeldFor))
             return true;
         client.HeldFor = default;
         return false;
@@ -104,16 +105,14 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
         if (!worker.AwaitsLog)
             return false;
         Interlocked.MemoryBarrier();
-        ServerContext server = worker.Server;
-        return _seen != server.Replication.Moves.Count
-            || (_held.Count > 0 && server.Keeper?.Log is { } log && (log.Term != _term || _least <= log.Kept || log.Poison is not null));
+        return _seen != moves.Count
+            || (_held.Count > 0 && keeper?.Log is { } kept && (kept.Term != _term || _least <= kept.Kept || kept.Poison is not null));
     }
 
     /// <summary>Lets go what the log has on disk by now.</summary>
     internal void Release()
     {
-        _seen = worker.Server.Replication.Moves.Count;
-        DataKeeper? keeper = worker.Server.Keeper;
+        _seen = moves.Count;
         int kept = 0;
         _least = ulong.MaxValue;
         for (int i = 0; i < _held.Count; i++)
@@ -136,9 +135,8 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
     /// <summary>The server stops: what is held is synced first, or not answered.</summary>
     internal void Settle()
     {
-        if (_held.Count == 0)
+        if (keeper is null || _held.Count == 0)
             return;
-        DataKeeper keeper = worker.Server.Keeper!;
         keeper.Log.WaitDurable(_held.Max(client => client.HeldFor.Term == keeper.Log.Term ? client.HeldFor.Batch : 0));
         foreach (Connection client in _held)
         {

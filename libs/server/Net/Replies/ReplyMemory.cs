@@ -15,7 +15,8 @@ namespace Garnet.Server.Net;
 ///     in the middle of a change, or hold a lock, and runs to its end. So is one for which there is no memory (<see cref="ReplyBlock"/>). What a script reads is for
 ///     the script, and has the memory of scripts for its limit.
 /// </summary>
-internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReaders, Action lookAfterwards) : IReplyRoom, IDisposable
+internal sealed unsafe class ReplyMemory(
+    Worker worker, Func<IScripts> scripts, SlowReaders slowReaders, ServerLog log, Action lookAfterwards) : IReplyRoom, IDisposable
 {
     internal const int OwnBytes = 512 * 1024;
 
@@ -29,7 +30,7 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
 
     /// <summary>Bytes of a reply at most, by who gets it.</summary>
     internal long ReplyBytesMax(Connection client) =>
-        worker.IsForScript ? Math.Min(worker.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : slowReaders.ReplyBytesMax(client);
+        worker.IsForScript ? Math.Min(scripts().MemoryBytesMax, ByteQueue.BytesMax) : slowReaders.ReplyBytesMax(client);
 
     /// <inheritdoc/>
     public bool TryMakeRoom(RespWriter writer, int bytes)
@@ -39,7 +40,7 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
             writer.StartAt(writer.Position);
         long most = client is null ? long.MaxValue : worker.IsForScript ? ByteQueue.BytesMax : slowReaders.ReplyBytesMax(client);
         bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most
-            || (worker.IsForScript && !worker.Scripts.HasRoom(writer.ReplyBytes + bytes));
+            || (worker.IsForScript && !scripts().HasRoom(writer.ReplyBytes + bytes));
         if (isTooLong && !_isRefusing)
         {
             writer.GiveUpReply(); // net.R9
@@ -123,7 +124,7 @@ internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReader
         if (!slowReaders.HasHardLimit(client) || client.CloseAfterReply)
             return; // said and counted once: another reply of the same transaction was too long
         worker.Figures.OutputLimitCloses++;
-        worker.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
+        log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
         client.CloseAfterReply = true;
     }
 

@@ -12,7 +12,8 @@ namespace Garnet.Server.Net;
 /// </summary>
 internal sealed unsafe class ReplyPath : IDisposable
 {
-    private readonly Executor _worker;
+    private readonly Worker _worker;
+    private readonly Monitoring _monitoring;
     private readonly ITransport _transport;
     private readonly List<Connection> _touched = [];
     private readonly ValueInPlace _inPlace;
@@ -25,11 +26,13 @@ internal sealed unsafe class ReplyPath : IDisposable
     {
         _worker = worker;
         _transport = transport;
-        SlowReaders = new SlowReaders(worker, Touch);
-        Memory = new ReplyMemory(worker, SlowReaders, LookAfterwards);
-        Sender = new ReplySender(worker, this, transport, carry);
-        Held = new HeldReplies(worker, Sender);
-        worker.Values = _inPlace = new ValueInPlace(worker, this);
+        ServerContext server = worker.Server;
+        _monitoring = server.Monitoring;
+        SlowReaders = new SlowReaders(worker, server.ClientLimits, server.Log, Touch);
+        Memory = new ReplyMemory(worker, () => worker.Scripts, SlowReaders, server.Log, LookAfterwards);
+        Sender = new ReplySender(worker, this, transport, server.ClientLimits, carry);
+        Held = new HeldReplies(worker, server.Keeper, server.Replication.History, server.Replication.Log, server.Replication.Moves, Sender);
+        worker.Values = _inPlace = new ValueInPlace(worker, _monitoring, this);
         worker.Out = new RespWriter(Memory);
         Memory.Reset(worker.Out);
     }
@@ -191,8 +194,7 @@ internal sealed unsafe class ReplyPath : IDisposable
         if (!client.CloseAfterReply)
             Memory.ReplacesLong(client);
         client.SegmentEnd = _worker.Out.Position;
-        ServerContext server = _worker.Server;
-        return !server.Monitoring.MeasuresReplies && server.Monitoring.WantsReply(client.SegmentEnd - client.SegmentStart);
+        return !_monitoring.MeasuresReplies && _monitoring.WantsReply(client.SegmentEnd - client.SegmentStart);
     }
 
     /// <summary>The current connection has many replies already: sends them now, and goes on where there is room.</summary>

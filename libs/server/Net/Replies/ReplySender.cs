@@ -5,7 +5,8 @@ using Tsavorite;
 namespace Garnet.Server.Net;
 
 /// <summary>From replies to the socket: what it does not take, or what may not leave yet, waits in the connection's own memory.</summary>
-internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITransport transport, Action<Connection> carry)
+internal sealed unsafe class ReplySender(
+    Worker worker, ReplyPath replies, ITransport transport, ClientLimits limits, Action<Connection> carry)
 {
     /// <summary>What stands behind a value.</summary>
     internal static ReadOnlySpan<byte> LineEnd => "\r\n"u8;
@@ -134,7 +135,7 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
         if (client.Held)
             return;
         client.WriteBlocked = true;
-        client.Stalled = client.Out.Count > worker.Server.ClientLimits.StallBytes;
+        client.Stalled = client.Out.Count > limits.StallBytes;
         replies.Watch(client);
     }
 
@@ -170,7 +171,7 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
             client.Out.Drop(Math.Max(sent, 0));
             if (sent == waiting)
                 continue;
-            if (client.Stalled && client.Out.Count < worker.Server.ClientLimits.StallBytes / 2)
+            if (client.Stalled && client.Out.Count < limits.StallBytes / 2)
                 Unstall(client);
             replies.Watch(client);
             return;

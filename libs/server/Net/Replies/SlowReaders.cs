@@ -1,11 +1,12 @@
 using Garnet.Common.Bytes;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
 /// <summary>Clients that do not read their replies: who is over which limit of <c>client-output-buffer-limit</c>, and how they end.</summary>
-internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
+internal sealed class SlowReaders(Worker worker, ClientLimits limits, ServerLog log, Action<Connection> touch)
 {
     /// <summary>True if the time of some client over its soft limit is running.</summary>
     internal bool AnyOverSoftLimit;
@@ -25,7 +26,7 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
             return true;
         if ((client.Modes & ClientModes.Unauthenticated) != 0)
             return waiting > ClientLimits.UnauthenticatedOutputBytesMax;
-        (long hard, long soft, long softMs) = worker.Server.ClientLimits.OutputLimit(client);
+        (long hard, long soft, long softMs) = limits.OutputLimit(client);
         if (hard > 0 && waiting > hard)
             return true;
         if (soft == 0 || waiting <= soft)
@@ -56,7 +57,7 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
     internal void Close(Connection client, long more)
     {
         worker.Figures.OutputLimitCloses++;
-        worker.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
+        log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
         client.Mute();
         touch(client);
     }
@@ -64,5 +65,5 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
     private long HardLimit(Connection client) =>
         (client.Modes & ClientModes.Unauthenticated) != 0
             ? ClientLimits.UnauthenticatedOutputBytesMax
-            : worker.Server.ClientLimits.OutputLimit(client).Hard;
+            : limits.OutputLimit(client).Hard;
 }

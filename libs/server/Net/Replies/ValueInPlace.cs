@@ -10,7 +10,7 @@ namespace Garnet.Server.Net;
 /// A long value that is the whole reply of the command that runs: it is not copied among the replies but leaves from where it lies in the store, pinned (store.P1),
 /// behind what stands before it. What was noted is void once the reply has been taken back.
 /// </summary>
-internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies) : IValueReplies
+internal sealed unsafe class ValueInPlace(Worker worker, Monitoring monitoring, ReplyPath replies) : IValueReplies
 {
     private PinnedValue _value;
     private long _takenBack;
@@ -24,7 +24,7 @@ internal sealed unsafe class ValueInPlace(Executor worker, ReplyPath replies) : 
         byte* head = worker.Out.Room(RespWriter.Slack); // which may give up the reply, where there is no memory
         if (takenBack != worker.Out.TakenBack || !PinnedValue.TryTake(worker.Session, in key, out PinnedValue value))
             return false;
-        bool isPlain = !worker.Server.Monitoring.MeasuresReplies
+        bool isPlain = !monitoring.MeasuresReplies
             && worker.Out.Mark + value.Length + RespWriter.Slack <= replies.BytesMax(client);
         if (!isPlain)
         {

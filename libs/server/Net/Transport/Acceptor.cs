@@ -10,7 +10,7 @@ namespace Garnet.Server.Net;
 /// One thread that accepts for all reactors and hands each connection to the one with the fewest: with few reactors the
 /// kernel's own spreading is lumpy. Refuses beyond <c>maxclients</c> and, in protected mode, from other machines.
 /// </summary>
-internal abstract class Acceptor(ServerContext server) : IDisposable
+internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisposable
 {
     private static readonly byte[] TooManyText = Encoding.ASCII.GetBytes("-ERR max number of clients reached\r\n");
     private static readonly byte[] ProtectedText = Encoding.ASCII.GetBytes(
@@ -35,7 +35,9 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     /// <summary>Connections refused because of <c>maxclients</c>.</summary>
     internal long Rejected { get; private protected set; }
 
-    private protected ServerContext Server { get; } = server;
+    private protected ServerCore Server { get; } = server;
+
+    private protected ClientLimits Limits { get; } = limits;
 
     /// <summary>Opens all listeners.</summary>
     internal void Open(NetworkSettings settings)
@@ -87,7 +89,7 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     {
         if (IsProtected(peer))
             return ProtectedText;
-        if (Server.ClientLimits.TryAdmit())
+        if (Limits.TryAdmit())
             return null;
         Rejected++;
         return TooManyText;
@@ -96,7 +98,7 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     /// <summary>The same for a peer who cannot be sent anything yet: it gets its place, and is told when it can be (<see cref="LateRefusal"/>).</summary>
     private protected bool IsTurnedAway()
     {
-        if (Server.ClientLimits.TryAdmit())
+        if (Limits.TryAdmit())
             return false;
         Rejected++;
         return true;
@@ -107,15 +109,15 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
 
     // Whatever certificate it shows, as in Redis: that says who it is, and not that anybody wanted others than this machine to come.
     private bool IsProtected(PeerAddress peer) =>
-        Server.Settings.Security.ProtectedMode && !Server.ClientLimits.PasswordRequired && !peer.IsLoopback;
+        Server.Settings.Security.ProtectedMode && !Limits.PasswordRequired && !peer.IsLoopback;
 
     /// <summary>Gives an admitted connection to a reactor. From any thread.</summary>
     private protected void HandOver(PeerAddress peer, Action<Connection> attach)
     {
         Interlocked.Increment(ref _accepted);
-        Worker worker = Server.LeastLoaded();
+        Worker worker = Server.Workers.LeastLoaded();
         Interlocked.Increment(ref worker.ConnectionCount);
-        var client = new Connection(worker, Server.ClientLimits.NextClientId(), peer, Server.Clock.UnixMs);
+        var client = new Connection(worker, Limits.NextClientId(), peer, Server.Clock.UnixMs);
         attach(client);
         worker.Post(static (owner, adopted, _) => ((Reactor)owner).Adopt(adopted!), client);
     }
@@ -134,7 +136,8 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         };
         if (address is null)
             throw new Garnet.Common.GarnetException(
-                Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address", "Give addresses like 127.0.0.1 or ::1, * for all");
+                Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address",
+                "Give addresses like 127.0.0.1 or ::1, * for all");
         if (Listen(settings, address, port, isTls) is { } opened)
         {
             string host = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]" : text;

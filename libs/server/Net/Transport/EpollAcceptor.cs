@@ -20,10 +20,10 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     private string _unixPath = "";
     private volatile bool _stopping;
 
-    internal EpollAcceptor(ServerContext server) : base(server)
+    internal EpollAcceptor(ServerCore server, ClientLimits limits) : base(server, limits)
     {
         if (server.Settings.Tls.Serves)
-            Handshakes = new Handshakes(server, AdmitAgreed);
+            Handshakes = new Handshakes(server, limits, AdmitAgreed);
     }
 
     /// <summary>Handshakes of encrypted connections; null without any.</summary>
@@ -154,7 +154,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             one.Session.End();
             one.Session.Dispose();
             _ = Libc.close(one.Descriptor);
-            Server.ClientLimits.ConnectionClosed();
+            Limits.ConnectionClosed();
             return;
         }
 
@@ -221,9 +221,13 @@ internal sealed unsafe class EpollAcceptor : Acceptor
 
     private static GarnetException BindFailure(string what, int errno) => errno switch
     {
-        Libc.EADDRINUSE => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", "the address is in use", "Stop the other server or choose another port with --port"),
-        Libc.EACCES or Libc.EPERM => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it", "Choose a port above 1023, or for unixsocket a directory this user may write to"),
-        _ => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", $"the system refuses it: {new System.ComponentModel.Win32Exception(errno).Message}", "Check the bind, port and unixsocket settings"),
+        Libc.EADDRINUSE => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", "the address is in use",
+            "Stop the other server or choose another port with --port"),
+        Libc.EACCES or Libc.EPERM => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it",
+            "Choose a port above 1023, or for unixsocket a directory this user may write to"),
+        _ => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}",
+            $"the system refuses it: {new System.ComponentModel.Win32Exception(errno).Message}",
+            "Check the bind, port and unixsocket settings"),
     };
 
     private static void SetOption(int descriptor, int level, int option, int value) =>

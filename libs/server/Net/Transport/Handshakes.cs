@@ -19,7 +19,8 @@ internal sealed unsafe class Handshakes : IDisposable
 {
     private const int EventsMax = 64, WakeMark = -1, LookMs = 100;
 
-    private readonly ServerContext _server;
+    private readonly ServerCore _server;
+    private readonly ClientLimits _limits;
     private readonly Action<Handshake> _done;
     private readonly LinePace _pace;
     private readonly ConcurrentQueue<Handshake> _new = new();
@@ -31,10 +32,11 @@ internal sealed unsafe class Handshakes : IDisposable
     private int _count;
 
     /// <param name="server">Whose they are.</param>
+    /// <param name="limits">Where a connection that is given up gives its place back.</param>
     /// <param name="done">Takes a connection over; on this thread.</param>
-    internal Handshakes(ServerContext server, Action<Handshake> done)
+    internal Handshakes(ServerCore server, ClientLimits limits, Action<Handshake> done)
     {
-        (_server, _done, _pace) = (server, done, new LinePace(server.Clock));
+        (_server, _limits, _done, _pace) = (server, limits, done, new LinePace(server.Clock));
         Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, WakeMark);
     }
 
@@ -173,7 +175,7 @@ internal sealed unsafe class Handshakes : IDisposable
         one.Session?.Dispose(); // OpenSSL has sent the peer its alert
         _ = Libc.close(one.Descriptor);
         Interlocked.Decrement(ref _count);
-        _server.ClientLimits.ConnectionClosed();
+        _limits.ConnectionClosed();
     }
 
     private void Wake()

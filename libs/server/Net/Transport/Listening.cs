@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -6,16 +7,16 @@ namespace Garnet.Server.Net;
 /// <summary>By what a server listens and its reactors reach their sockets: chosen by its settings and by the system, once.</summary>
 internal sealed class Listening : IDisposable
 {
-    private readonly ServerContext _server;
+    private readonly ServerCore _server;
     private readonly bool _usesEpoll;
     private readonly Acceptor _acceptor;
 
     /// <exception cref="GarnetException">The system has not what is asked for.</exception>
-    internal Listening(ServerContext server)
+    internal Listening(ServerCore server, ClientLimits limits)
     {
         _server = server;
         _usesEpoll = UsesEpoll(server.Settings.Network.Transport);
-        _acceptor = _usesEpoll ? new EpollAcceptor(server) : new SocketAcceptor(server);
+        _acceptor = _usesEpoll ? new EpollAcceptor(server, limits) : new SocketAcceptor(server, limits);
     }
 
     /// <summary>Addresses for people.</summary>

@@ -8,7 +8,7 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Net;
 
 /// <summary>Accepting through <see cref="System.Net.Sockets.Socket"/>, where there is no epoll.</summary>
-internal sealed class SocketAcceptor(ServerContext server) : Acceptor(server)
+internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : Acceptor(server, limits)
 {
     private const int RetryMs = 100;
 
@@ -173,9 +173,14 @@ internal sealed class SocketAcceptor(ServerContext server) : Acceptor(server)
             listener.Dispose();
             throw e.SocketErrorCode switch
             {
-                SocketError.AddressNotAvailable => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", "this machine has no such address", "Check the bind setting"),
-                SocketError.AccessDenied => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it", "Choose a port above 1023"),
-                _ => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", e.SocketErrorCode.ToString(), "Choose another port with --port"),
+                SocketError.AddressNotAvailable =>
+                    new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", "this machine has no such address",
+                        "Check the bind setting"),
+                SocketError.AccessDenied =>
+                    new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it",
+                        "Choose a port above 1023"),
+                _ => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", e.SocketErrorCode.ToString(),
+                    "Choose another port with --port"),
             };
         }
     }

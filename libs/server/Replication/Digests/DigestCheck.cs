@@ -1,6 +1,7 @@
 using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Replication.Frames;
+using Tsavorite;
 
 namespace Garnet.Server.Replication;
 
@@ -8,7 +9,7 @@ namespace Garnet.Server.Replication;
 /// A replica's part in the comparison of data (rule replication.Z9): once the batch of its primary's digest is applied here, everything is read, and
 /// compared if no other batch came in between. Batches do not wait for it. Steppable like the links.
 /// </summary>
-internal sealed class DigestCheck(ServerCore server, Follower follower)
+internal sealed class DigestCheck(Store store, int databases, Follower follower)
 {
     private DigestFrame? _told;
 
@@ -37,7 +38,7 @@ internal sealed class DigestCheck(ServerCore server, Follower follower)
     {
         var wanted = new AppliedPlace(told.Term, told.Batch);
         Func<bool> isStill = () => follower.IsFed && follower.Applied == told.Batch;
-        StoreDigest? own = StoreDigest.TryOf(server.Store, server.Settings.Memory.Databases, isStill);
+        StoreDigest? own = StoreDigest.TryOf(store, databases, isStill);
         return own is null || Place() != wanted ? null : told.Agrees(own.Keys, own.Sums);
     }
 

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using Garnet.Common;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 
@@ -8,7 +9,7 @@ namespace Garnet.Server.Replication;
 /// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (replication.Z9), and for
 /// those who ask for a digest, one after the other.
 /// </summary>
-internal sealed class DigestThread(ServerCore server, DigestRound round)
+internal sealed class DigestThread(Action<GarnetException> fail, DigestRound round)
 {
     private const int TurnMs = 1000;
     private readonly Lock _gate = new();
@@ -24,7 +25,7 @@ internal sealed class DigestThread(ServerCore server, DigestRound round)
         {
             if (_thread is not null || _stops)
                 return;
-            _thread = BackgroundThread.Begin("replication digests", Run, server.Fail);
+            _thread = BackgroundThread.Begin("replication digests", Run, fail);
         }
     }
 

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
+using Garnet.Common.Time;
 using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
@@ -16,7 +17,8 @@ namespace Garnet.Server.Replication.Export;
 /// rdb.E2: memory is bounded: what writers save for the snapshot, and collections that are gathered, by the hard limit that
 /// client-output-buffer-limit sets for replicas, each; a reader that takes nothing by repl-timeout.
 /// </summary>
-internal sealed class RdbExport(ServerCore server, StoreCuts cuts, LinkSocket socket, ExportRequest request)
+internal sealed class RdbExport(
+    ServerSettings settings, IClock clock, ServerLog lines, StoreCuts cuts, LinkSocket socket, ExportRequest request)
 {
     private const int TurnMs = 20, AliveMs = 1000, MarkBytes = 40;
 
@@ -38,23 +40,24 @@ internal sealed class RdbExport(ServerCore server, StoreCuts cuts, LinkSocket so
     /// <summary>Sends everything and waits until the reader is gone.</summary>
     internal void Run()
     {
-        long began = server.Clock.UnixMs;
+        long began = clock.UnixMs;
         try
         {
             if (TrySend() is { } reason)
             {
-                server.Log.ExportFailed(request.Address, reason);
+                lines.ExportFailed(request.Address, reason);
             }
             else
             {
-                server.Log.Exported(request.Address, _file.Keys, _file.Bytes, server.Clock.UnixMs - began);
-                server.Log.ExportLost(_file.LostTimes, _file.LostMemberTimes);
+                lines.Exported(request.Address, _file.Keys, _file.Bytes, clock.UnixMs - began);
+                lines.ExportLost(_file.LostTimes, _file.LostMemberTimes);
                 Rest();
             }
         }
         catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
-            server.Log.ExportFailed(request.Address, e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock } ? "the reader took nothing for repl-timeout" : e.Message);
+            bool isTimeout = e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock };
+            lines.ExportFailed(request.Address, isTimeout ? "the reader took nothing for repl-timeout" : e.Message);
         }
 
         _file.Free();
@@ -64,7 +67,7 @@ internal sealed class RdbExport(ServerCore server, StoreCuts cuts, LinkSocket so
     // Why it is not whole, null if it is.
     private string? TrySend()
     {
-        long limit = server.Settings.Network.OutputBufferLimits.Replica.HardBytes, most = limit > 0 ? limit : long.MaxValue;
+        long limit = settings.Network.OutputBufferLimits.Replica.HardBytes, most = limit > 0 ? limit : long.MaxValue;
         using StoreSnapshot? snapshot = Cut(new SnapshotOptions { BufferBytes = most, BufferBytesMax = most, PartitionsAtOnce = 1 });
         if (snapshot is null)
             return "the server stops";
@@ -73,7 +76,7 @@ internal sealed class RdbExport(ServerCore server, StoreCuts cuts, LinkSocket so
         if (request.Place is { } place)
             socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {place()}\r\n"));
         socket.Send([.. "$EOF:"u8, .. mark, .. "\r\n"u8]);
-        _file.Begin(server.Settings.Replication.ExportVersion, server.Settings.Inspect.RedisVersion, server.Clock.UnixMs);
+        _file.Begin(settings.Replication.ExportVersion, settings.Inspect.RedisVersion, clock.UnixMs);
         while (snapshot.Step(keys))
         {
             if (_stopped)

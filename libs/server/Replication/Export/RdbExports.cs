@@ -28,7 +28,8 @@ internal sealed class RdbExports(ServerCore server, StoreCuts cuts, LinkTraffic 
     internal void Begin(FreedSocket socket, SyncTerms terms, string address, bool tellsPlace)
     {
         var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000, traffic);
-        var export = new RdbExport(server, cuts, link, new ExportRequest(terms, address, tellsPlace ? place : null));
+        var export = new RdbExport(server.Settings, server.Clock, server.Log, cuts, link,
+            new ExportRequest(terms, address, tellsPlace ? place : null));
         Thread thread = BackgroundThread.Of("export", () => Run(export), server.Fail);
         lock (_gate)
         {

@@ -19,7 +19,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
     private const int PauseMsMin = 100, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
     private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
-    private readonly DigestCheck _check = new(server, follower);
+    private readonly DigestCheck _check = new(server.Store, server.Settings.Memory.Databases, follower);
     private readonly ReplicationSettings _settings = server.Settings.Replication;
     private volatile bool _isCancelled;
     private LinkSocket? _socket;
@@ -145,10 +145,12 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
         if (hello.StartsWith($"+REPL {FrameFormat.Protocol} ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
-            throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a Redis, put its dump.rdb into this server's empty dir and start it");
+            throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a " +
+                "Redis, put its dump.rdb into this server's empty dir and start it");
         if (hello.StartsWith("+REPL ", StringComparison.Ordinal)
             || hello.StartsWith("-ERR this server knows version ", StringComparison.Ordinal))
-            throw new IOException($"it speaks another version of the protocol, and this server knows version {FrameFormat.Protocol} only: both must be of versions that go together; it answered " + hello);
+            throw new IOException($"it speaks another version of the protocol, and this server knows version {FrameFormat.Protocol} " +
+                "only: both must be of versions that go together; it answered " + hello);
         throw new IOException("it answered " + hello);
     }
 
@@ -179,7 +181,10 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
             _work.Set();
             _acks.Set();
             if (link.IsStreaming && (follower.IsTorn || follower.IsDoubted))
-                throw new IOException(follower.IsDoubted ? "the data here are not the primary's" : "a batch of the primary's cannot be applied here"); // only a full sync helps
+                // only a full sync helps
+                throw new IOException(follower.IsDoubted
+                    ? "the data here are not the primary's"
+                    : "a batch of the primary's cannot be applied here");
             while ((follower.WaitingBytes > _settings.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
                 _room.Wait(LookMs);
         }

@@ -1,5 +1,7 @@
 using Garnet.Aof.Shipping;
+using Garnet.Common.Time;
 using Garnet.Replication;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Tls;
 using Garnet.Replication.Frames;
@@ -7,11 +9,11 @@ using Garnet.Replication.Frames;
 namespace Garnet.Server.Replication;
 
 /// <summary>The replicas that are attached now, and what they together have.</summary>
-internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
+internal sealed class ReplicaLinks(ReplicationSettings settings, IClock clock, ServerLog lines, TlsKeys keys, NodeLog log) : IDisposable
 {
     private readonly Lock _gate = new();
-    private readonly LeftPlaces _left = new(server.Clock, (replica, why) => server.Log.PlaceGivenUp(replica.Address, replica.Port, why));
-    private readonly ResumableCopy _copies = new(server.Clock);
+    private readonly LeftPlaces _left = new(clock, (replica, why) => lines.PlaceGivenUp(replica.Address, replica.Port, why));
+    private readonly ResumableCopy _copies = new(clock);
     private ReplicaThreads[] _all = [];
     private bool _closed;
 
@@ -22,7 +24,7 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
     internal LinkTraffic Traffic { get; } = new();
 
     /// <summary>Keys of links to others; null if they are not encrypted.</summary>
-    internal TlsKeys? Keys => server.Tls.OfReplication;
+    internal TlsKeys? Keys => keys.OfReplication;
 
     /// <summary>Snapshots sent, and replicas that went on from memory or files.</summary>
     internal long Full { get; private set; }
@@ -46,7 +48,7 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
     internal void Serve(ReplicaLink link, LinkSocket socket, string greeting)
     {
         Break(link.Hello.RunId, "it has connected again");
-        var replica = new ReplicaThreads(link, socket, this, _copies, () => server.Settings.Replication.CopyKeepSeconds * 1000);
+        var replica = new ReplicaThreads(link, socket, this, _copies, () => settings.CopyKeepSeconds * 1000);
         lock (_gate)
         {
             if (_closed)
@@ -58,7 +60,7 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
             Volatile.Write(ref _all, [.. _all, replica]);
         }
 
-        server.Log.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.InWords);
+        lines.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.InWords);
         replica.Start(greeting);
     }
 
@@ -71,7 +73,7 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
     }
 
     /// <summary>A batch has come: those who have been away for too long, or are too far behind, lose their places.</summary>
-    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, log.OnDisk is null ? log.Backlog.First : 0);
+    internal void ReviewPlaces() => _left.Review(settings.TimeoutSeconds, log.OnDisk is null ? log.Backlog.First : 0);
 
     /// <summary>This server's log goes another way: nobody's place is one any more, nor is a copy that was begun.</summary>
     internal void DropPlaces()
@@ -98,7 +100,7 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
     {
         lock (_gate)
             Volatile.Write(ref _all, [.. _all.Where(one => one != replica)]);
-        server.Log.ReplicaLeft(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.EndReason);
+        lines.ReplicaLeft(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.EndReason);
     }
 
     /// <summary>A replica comes up to date: it has its place itself now, and how is counted.</summary>
@@ -120,7 +122,7 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
     internal void OnDiverged(HelloFacts replica)
     {
         CountDivergence();
-        server.Log.Diverged(replica.Address, replica.Port, replica.Position.InWords);
+        lines.Diverged(replica.Address, replica.Port, replica.Position.InWords);
     }
 
     /// <summary>Counts data that are not what they should be, here or on a replica.</summary>

@@ -175,5 +175,7 @@ internal sealed class ReplicaThreads : IDisposable
     }
 
     private void EndBy(Exception e) => Break(e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock }
-        ? "nothing was heard of the replica for repl-timeout, or it took nothing" : e is DiskException ? "the log cannot be read back: " + e.Message : e is GarnetException ? e.Message : "the connection broke: " + e.Message);
+        ? "nothing was heard of the replica for repl-timeout, or it took nothing"
+        : e is DiskException ? "the log cannot be read back: " + e.Message
+        : e is GarnetException ? e.Message : "the connection broke: " + e.Message);
 }

@@ -11,7 +11,7 @@ namespace Garnet.Server.Replication;
 /// replication.Z3  A replica's store is changed by its follower only.
 /// </summary>
 internal sealed class Demotion(
-    ServerCore server, RoleState role, NodeLog log, ReplicaLinks links, OwnChanges changes, Func<Follower> newFollower)
+    WorkerSet workers, RoleState role, NodeLog log, ReplicaLinks links, OwnChanges changes, Func<Follower> newFollower)
 {
     /// <summary>On the role's thread. Whoever holds the data from here on.</summary>
     internal Follower Run()
@@ -19,7 +19,7 @@ internal sealed class Demotion(
         links.EndAll("the server that was followed follows another one now");
         links.DropPlaces();
         changes.End(() => role.Stops); // replication.Z2
-        RoleRounds.Unblock(server);
+        RoleRounds.Unblock(workers);
         log.Yield();
         Follower follower = newFollower(); // replication.Z3
         role.Follower = follower;

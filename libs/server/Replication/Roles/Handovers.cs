@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Common;
+using Garnet.Common.Time;
 using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
@@ -7,7 +8,8 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Replication;
 
 /// <summary>The role given away by word, as either side is told of it: by FAILOVER, by a stop, by the primary that asks its replica to lead.</summary>
-internal sealed class Handovers(ServerCore server, RoleState role, NodeHistory history, NodeLog log, ReplicaLinks links)
+internal sealed class Handovers(
+    ReplicationSettings settings, IClock clock, RoleState role, NodeHistory history, NodeLog log, ReplicaLinks links)
 {
     private const int LookMs = 20;
     private readonly Signal _acked = new();
@@ -23,7 +25,7 @@ internal sealed class Handovers(ServerCore server, RoleState role, NodeHistory h
         {
             if (WhyNot(order) is { } refusal)
                 return refusal;
-            role.Give(new Handover(links, history.RunId, order, Settings, server.Clock));
+            role.Give(new Handover(links, history.RunId, order, settings, clock));
             return null;
         }
     }
@@ -34,8 +36,8 @@ internal sealed class Handovers(ServerCore server, RoleState role, NodeHistory h
     /// <summary>A server that stops gives its role away if it is told to and can; <paramref name="then"/> follows in any case.</summary>
     internal void BeforeStop(Action then)
     {
-        bool isWanted = Settings.HandsOverAtStop && links.All.Any(static one => one.Link.Stage == LinkStage.Streaming);
-        if (!isWanted || TryBegin(new HandoverOrder(null, Math.Max(1, Settings.StopSeconds) * 1000L, IsForced: false, then)) is not null)
+        bool isWanted = settings.HandsOverAtStop && links.All.Any(static one => one.Link.Stage == LinkStage.Streaming);
+        if (!isWanted || TryBegin(new HandoverOrder(null, Math.Max(1, settings.StopSeconds) * 1000L, IsForced: false, then)) is not null)
             then();
     }
 
@@ -74,12 +76,11 @@ internal sealed class Handovers(ServerCore server, RoleState role, NodeHistory h
         if (role.IsReplica || log.Leading is null || links.All.Count == 0)
             return;
         ulong last = log.Stop().Batch;
-        long fromUs = server.Clock.MonotonicUs;
-        while (links.All.Any(one => one.Link.IsBehind(last)) && server.Clock.MonotonicUs - fromUs < Settings.StopSeconds * 1_000_000L)
+        long fromUs = clock.MonotonicUs;
+        while (links.All.Any(one => one.Link.IsBehind(last)) && clock.MonotonicUs - fromUs < settings.StopSeconds * 1_000_000L)
             _acked.Wait(LookMs);
     }
 
-    private ReplicationSettings Settings => server.Settings.Replication;
 
     // In the protocol's words.
     private string? WhyNot(HandoverOrder order)

@@ -7,7 +7,7 @@ namespace Garnet.Server.Replication;
 /// What changes in the store without a primary having said so: what clients write here, and what this server removes by itself, expired or
 /// evicted. A replica has neither.
 /// </summary>
-internal sealed class OwnChanges(ServerCore server)
+internal sealed class OwnChanges(Store store, MemorySettings settings, WorkerSet workers, Func<long> memoryLimitBytes)
 {
     // What is decided here, and what the store is told of it, are one step: a setting that comes in between would be in force on a replica.
     private readonly Lock _gate = new();
@@ -29,7 +29,7 @@ internal sealed class OwnChanges(ServerCore server)
     /// <summary>What is due expires again.</summary>
     internal void Resume()
     {
-        server.Store.PauseExpiry(false);
+        store.PauseExpiry(false);
         Resumed?.Invoke();
     }
 
@@ -42,12 +42,12 @@ internal sealed class OwnChanges(ServerCore server)
         lock (_gate)
         {
             _decides = false;
-            server.Store.SetPolicy(EvictionPolicy.NoEviction);
-            server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+            store.SetPolicy(EvictionPolicy.NoEviction);
+            store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
         }
 
-        server.Store.PauseExpiry(true); // a mover's step that evicts has ended too
-        RoleRounds.Await(server, stops);
+        store.PauseExpiry(true); // a mover's step that evicts has ended too
+        RoleRounds.Await(workers, stops);
     }
 
     /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
@@ -57,8 +57,8 @@ internal sealed class OwnChanges(ServerCore server)
         {
             if (!_decides)
                 return;
-            server.Store.SetPolicy(server.Settings.Memory.Policy);
-            server.Store.SetMemoryLimit(server.MemoryLimitBytes);
+            store.SetPolicy(settings.Policy);
+            store.SetMemoryLimit(memoryLimitBytes());
         }
     }
 }

@@ -11,9 +11,9 @@ namespace Garnet.Server.Replication;
 /// at keys that it does not name (a script, SORT_RO: CommandFlags.OtherKeys), holds up the next batch while it runs.
 /// replication.Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
 /// </summary>
-internal sealed class RoleAccess(ServerCore server, RoleState role, AppliedState applied, ReplicaLinks links)
+internal sealed class RoleAccess(ReplicationSettings settings, RoleState role, AppliedState applied, ReplicaLinks links)
 {
-    private readonly ReplicationSettings _settings = server.Settings.Replication;
+    private readonly ReplicationSettings _settings = settings;
 
     /// <summary>True if the rule of roles has something to say of commands: they are put to it one by one.</summary>
     internal bool IsAsked => role.IsReplica | role.IsChanging | _settings.ReplicasToWrite > 0;

@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Tsavorite;
 
 namespace Garnet.Server.Replication;
 
@@ -11,7 +12,7 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed class RoleChange : IDisposable
 {
-    private readonly ServerCore _server;
+    private readonly Store _store;
     private readonly RoleState _role;
     private readonly NodeHistory _history;
     private readonly NodeLog _log;
@@ -20,11 +21,11 @@ internal sealed class RoleChange : IDisposable
 
     internal RoleChange(ServerCore server, RoleState role, NodeHistory history, NodeLog log, ReplicaLinks links, Followers followers)
     {
-        (_server, _role, _history, _log) = (server, role, history, log);
-        Own = new OwnChanges(server);
+        (_store, _role, _history, _log) = (server.Store, role, history, log);
+        Own = new OwnChanges(server.Store, server.Settings.Memory, server.Workers, () => server.MemoryLimitBytes);
         _promotion = new Promotion(server, role, history, log, links, Own);
-        var demotion = new Demotion(server, role, log, links, Own, followers.Make);
-        var giving = new RoleGiving(server, role, history, log, Own);
+        var demotion = new Demotion(server.Workers, role, log, links, Own, followers.Make);
+        var giving = new RoleGiving(server.Log, role, history, log, Own);
         _thread = new RoleThread(server, role, demotion, _promotion, giving, followers.Follow);
         server.Table.OnSet("maxmemory", () =>
         {
@@ -56,7 +57,7 @@ internal sealed class RoleChange : IDisposable
 
         if (start is not null)
             _log.Resume(start);
-        _server.Store.PauseExpiry(true);
+        _store.PauseExpiry(true);
         _role.Follow(primary);
     }
 

@@ -9,10 +9,10 @@ internal static class RoleRounds
     private const int LookMs = 100;
 
     /// <summary>Every reactor has begun a round after the role was changed: no command that was let through before still runs.</summary>
-    internal static void Await(ServerCore server, Func<bool> stops)
+    internal static void Await(WorkerSet workers, Func<bool> stops)
     {
         using var passed = new CountdownEvent(1);
-        foreach (Worker worker in server.Workers)
+        foreach (Worker worker in workers)
         {
             passed.AddCount();
             worker.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
@@ -27,11 +27,13 @@ internal static class RoleRounds
     }
 
     /// <summary>What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.</summary>
-    internal static void Unblock(ServerCore server)
+    internal static void Unblock(WorkerSet workers)
     {
-        foreach (Worker worker in server.Workers)
+        foreach (Worker worker in workers)
         {
-            worker.Post(static (owner, _, _) => owner.ResumeWhere(static waiting => waiting is KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
+            worker.Post(static (owner, _, _) =>
+                owner.ResumeWhere(static waiting =>
+                    waiting is KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 }

@@ -21,7 +21,8 @@ internal sealed class RoleThread
     private Thread? _thread; // begun under the role's lock
 
     internal RoleThread(
-        ServerCore server, RoleState role, Demotion demotion, Promotion promotion, RoleGiving giving, Func<Follower, Peer, Following> follow)
+        ServerCore server, RoleState role, Demotion demotion, Promotion promotion, RoleGiving giving,
+        Func<Follower, Peer, Following> follow)
     {
         (_server, _role, _demotion, _promotion, _giving, _follow) = (server, role, demotion, promotion, giving, follow);
         role.Told += Wake;

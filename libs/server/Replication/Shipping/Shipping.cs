@@ -22,7 +22,7 @@ internal sealed class Shipping : IDisposable
     internal Shipping(ServerCore server, RoleState role, NodeHistory history, NodeLog log, NodePosition position)
     {
         (_server, _role, _history, _backlog) = (server, role, history, log.Backlog);
-        Links = new ReplicaLinks(server, log);
+        Links = new ReplicaLinks(server.Settings.Replication, server.Clock, server.Log, server.Tls, log);
         Cuts = new StoreCuts(server.Store, role, history, log);
         Shipper = new Shipper(role, history, log, position, Links, Cuts);
         Exports = new RdbExports(server, Cuts, Links.Traffic, () => $"{history.RunId} {position.Offset}");
@@ -32,7 +32,7 @@ internal sealed class Shipping : IDisposable
         foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
             server.Table.OnSet(name, TakeSettings);
         var round = new DigestRound(server, role, log, Links, server.Clock, () => server.Settings.Replication.DigestSeconds);
-        Digests = new DigestThread(server, round);
+        Digests = new DigestThread(server.Fail, round);
     }
 
     /// <summary>Who follows this server.</summary>
@@ -43,6 +43,13 @@ internal sealed class Shipping : IDisposable
 
     /// <summary>What a replica is shipped.</summary>
     internal Shipper Shipper { get; }
+
+    /// <summary>A replica has acknowledged.</summary>
+    internal event Action? Acked
+    {
+        add => Shipper.Acked += value;
+        remove => Shipper.Acked -= value;
+    }
 
     /// <summary>Data on their way to whoever sent SYNC.</summary>
     internal RdbExports Exports { get; }

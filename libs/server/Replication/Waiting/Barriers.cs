@@ -1,8 +1,10 @@
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common;
 using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Replication;
 
@@ -10,7 +12,8 @@ namespace Garnet.Server.Replication;
 /// Asks the primary for a token, over a connection of its own, for clients that want to read what anybody has written so far. One
 /// question serves all who asked before it was put.
 /// </summary>
-internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, LinkTraffic traffic)
+internal sealed class Barriers(
+    ReplicationSettings settings, TlsKeys keys, Action<GarnetException> fail, RoleState role, Moves moves, LinkTraffic traffic)
 {
     private readonly Lock _gate = new();
     private readonly Signal _asked = new();
@@ -28,7 +31,7 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
             _waiting.Add(wait);
             if (_thread is null && !_stops)
             {
-                _thread = BackgroundThread.Begin("replica barriers", Run, server.Fail);
+                _thread = BackgroundThread.Begin("replica barriers", Run, fail);
             }
         }
 
@@ -45,7 +48,6 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
         _thread?.Join();
     }
 
-    private ReplicationSettings Settings => server.Settings.Replication;
 
     private void Run()
     {
@@ -76,7 +78,7 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
         try
         {
             Connect();
-            string header = _socket!.Call("REPL", "BARRIER", Settings.TimeoutMs.ToString(CultureInfo.InvariantCulture));
+            string header = _socket!.Call("REPL", "BARRIER", settings.TimeoutMs.ToString(CultureInfo.InvariantCulture));
             if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out token.Term, out token.Batch, out token.By))
                 return null;
             Hang();
@@ -95,13 +97,13 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
         if (_socket is not null && _peer == primary)
             return;
         Hang();
-        LinkSocket socket = LinkSocket.Unconnected(Settings.TimeoutMs, traffic, server.Tls.OfReplication);
+        LinkSocket socket = LinkSocket.Unconnected(settings.TimeoutMs, traffic, keys.OfReplication);
         Interlocked.Exchange(ref _socket, socket); // before the look: whoever stops sets that first
         _peer = primary;
         if (Volatile.Read(ref _stops))
             throw new IOException("the server stops");
         socket.Connect(primary.Host, primary.Port);
-        socket.Authenticate(Settings.Credentials);
+        socket.Authenticate(settings.Credentials);
     }
 
     private void Hang()

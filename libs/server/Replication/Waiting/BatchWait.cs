@@ -14,7 +14,8 @@ internal sealed class BatchWait(NodePosition position, (uint Term, ulong Batch, 
                 worker.Out.Ok();
                 return true;
             case TokenState.GivenUp:
-                worker.Out.Error("STALETOKEN The batch was given up when another server became the primary, or nobody here knows any more whether it was.");
+                worker.Out.Error("STALETOKEN The batch was given up when another server became the primary, or nobody here knows any " +
+                    "more whether it was.");
                 return true;
             case TokenState.ToCome when worker.NowMs < untilMs:
                 return false;

@@ -34,7 +34,8 @@ public static class DirectoryRepair
         planning.RenewManifest();
         planning.GiveUpReplacement();
         return planning.Lost is { } lost ? new RepairPlan([], [], lost)
-            : new RepairPlan(planning.Lines, planning.Steps, null) { Price = planning.Lines.Count > 0 ? PriceOf(inspection) : "", Remark = inspection.Remark };
+            : new RepairPlan(planning.Lines, planning.Steps, null)
+                { Price = planning.Lines.Count > 0 ? PriceOf(inspection) : "", Remark = inspection.Remark };
     }
 
     /// <summary>Does what was planned, in order; every step is durable before the next begins.</summary>
@@ -78,7 +79,9 @@ public static class DirectoryRepair
         {
             if (!IsCut || inspection.Reader is not { Failure: { } failure } reader)
                 return;
-            string what = reader.IsBehindSnapshot ? $"begin the log anew behind batch {reader.LastBatch}, which the snapshot ends with: what is left of it ends with batch {reader.Held}"
+            string what = reader.IsBehindSnapshot
+                ? $"begin the log anew behind batch {reader.LastBatch}, which the snapshot ends with: what is left of it ends with " +
+                    $"batch {reader.Held}"
                 : $"cut the log behind batch {reader.LastBatch}";
             string place = failure.Kind == LogFailureKind.Missing
                 ? $"{failure.File}, or the end of the file before it, is missing"
@@ -103,7 +106,8 @@ public static class DirectoryRepair
 
         public void RenewManifest()
         {
-            Manifest left = !IsCut ? _manifest : inspection.Reader is { } reader ? Cutter.Left(reader, _manifest) : _manifest with { Logs = [], Ended = 0 };
+            Manifest left = !IsCut ? _manifest
+                : inspection.Reader is { } reader ? Cutter.Left(reader, _manifest) : _manifest with { Logs = [], Ended = 0 };
             Manifest next = left with
             {
                 Snapshot = Usable().FirstOrDefault(), Previous = Usable().Skip(1).FirstOrDefault(),

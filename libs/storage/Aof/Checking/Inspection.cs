@@ -87,7 +87,9 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         IsReplaced = fault is null;
         if (fault is null)
             (Manifest, ManifestState, LastBatch) = (next, HeaderState.Whole, next.Snapshot.Batch);
-        Note(Format.Manifest.ReplacingFileName, 0, fault is null ? "the next start puts a primary's snapshot in the place of all that is here" : $"it names {there}, and {fault}", fault != null);
+        Note(Format.Manifest.ReplacingFileName, 0,
+            fault is null ? "the next start puts a primary's snapshot in the place of all that is here"
+                : $"it names {there}, and {fault}", fault != null);
     }
 
     private void InspectManifest()
@@ -202,7 +204,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         else
             Note(LogFiles.All(disk).Find(file => file.FirstBatch == first)!.Name, 0,
                 $"the log begins with batch {first}; a start needs no more, only the way back behind the newest snapshot does", false);
-        Remark = "Should the newest snapshot ever be damaged, nothing could take its place, for a part of the log before it is damaged or missing. "
+        Remark = "Should the newest snapshot ever be damaged, nothing could take its place, for a part of the log before it is damaged " +
+            "or missing. "
             + "A start does not need that part; take a snapshot (BGSAVE), and there is a way back again.";
     }
 

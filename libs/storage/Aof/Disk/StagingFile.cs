@@ -174,7 +174,8 @@ internal sealed unsafe class StagingFile : IDisposable
     // A file system that writes elsewhere each time may find no room when a page is stored to; that would end the process.
     private static bool IsSafe(string directory)
     {
-        fixed (byte* path = LinuxFile.Text(directory)) return Libc.FileSystemOf(path) is 0xEF53 or 0x58465342 or 0x01021994 or 0x794C7630 or 0xF2F52010;
+        fixed (byte* path = LinuxFile.Text(directory))
+            return Libc.FileSystemOf(path) is 0xEF53 or 0x58465342 or 0x01021994 or 0x794C7630 or 0xF2F52010;
     }
 
     private static byte[]? ReadBootId()

@@ -119,7 +119,8 @@ public sealed record Manifest
         : string.Create(CultureInfo.InvariantCulture, $"{snapshot.File} {snapshot.Batch} {snapshot.Bytes} {snapshot.HeadCrc:x8}");
 
     private static string Of(IReadOnlyList<TermStart> terms) => terms.Count == 0 ? "none"
-        : string.Join(' ', terms.Select(static term => string.Create(CultureInfo.InvariantCulture, $"{term.Term}:{term.First}:{term.Before}:{term.Owner}")));
+        : string.Join(' ', terms.Select(static term =>
+            string.Create(CultureInfo.InvariantCulture, $"{term.Term}:{term.First}:{term.Before}:{term.Owner}")));
 
     private static string Of(IReadOnlyList<NamedLog> logs) => logs.Count == 0 ? "none"
         : string.Join(' ',

@@ -93,7 +93,9 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (FileIndex + 1 < Files.Count && Files[FileIndex + 1].FirstBatch == Next)
             return TryNextFile();
         if (state == HeaderState.None && IsFileMissing(near))
-            return Fail(LogFailureKind.Missing, LogFileName.Of(Sublog, Next), 0, $"it, or the end of {file.Name}, is missing: that one ends with batch {Next - 1}, and the next begins with batch {Files[FileIndex + 1].FirstBatch}");
+            return Fail(LogFailureKind.Missing, LogFileName.Of(Sublog, Next), 0,
+                $"it, or the end of {file.Name}, is missing: that one ends with batch {Next - 1}, and the next begins with batch " +
+                $"{Files[FileIndex + 1].FirstBatch}");
         return state switch
         {
             HeaderState.None => Fail(LogFailureKind.End, file.Name, near, "nothing is there"),

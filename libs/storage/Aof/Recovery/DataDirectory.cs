@@ -208,7 +208,8 @@ public sealed class DataDirectory : IDisposable
         {
             Manifest next = Manifest with
             {
-                Snapshot = NamedFiles.Snapshot(Disk, snapshot + SnapshotFileName.UnfinishedSuffix, at.Batch) with { File = snapshot }, Previous = null, Sublogs = at.Crcs.Count, Term = Math.Max(at.Term, Manifest.Term),
+                Snapshot = NamedFiles.Snapshot(Disk, snapshot + SnapshotFileName.UnfinishedSuffix, at.Batch) with { File = snapshot },
+                Previous = null, Sublogs = at.Crcs.Count, Term = Math.Max(at.Term, Manifest.Term),
                 Terms = UpTo(at.Batch, terms), Logs = [], Ended = 0,
             };
             Replacement.Do(Disk, next);

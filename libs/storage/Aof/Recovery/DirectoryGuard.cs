@@ -45,7 +45,8 @@ internal static class DirectoryGuard
         UnixFileMode mode = File.GetUnixFileMode(path);
         if ((mode & OthersWrite) != 0)
             throw Refused(path, "others than its owner may write to it", (mode & UnixFileMode.StickyBit) != 0
-                ? $"It is made for everybody: name a directory inside of it, such as {Path.Combine(path, "garnet")}." : $"Run: chmod 0700 {path}");
+                ? $"It is made for everybody: name a directory inside of it, such as {Path.Combine(path, "garnet")}."
+                : $"Run: chmod 0700 {path}");
         if ((mode & Owner) != Owner)
             throw Refused(path, "its owner may not write to it", $"Run: chmod 0700 {path}");
         JudgeOwner(path);

@@ -112,11 +112,13 @@ internal sealed class LogRecovery : IDisposable
                 "Start the version of the server that wrote it.");
         if (tail.IsDamage && _settings.OnCorruption == CorruptionPolicy.Refuse)
             throw new GarnetException(ExitKind.Data, $"the log is damaged: {Place(failure)}", $"{failure.Reason}, and {tail.Evidence}",
-                (failure.Kind == LogFailureKind.Missing ? "Put back what is missing; or, to" : "To") + $" go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
+                (failure.Kind == LogFailureKind.Missing ? "Put back what is missing; or, to" : "To") +
+                $" go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
                 "(the damaged files are kept), or run 'garnet-server repair'.");
         string place = $"{Place(failure)}: {failure.Reason}";
         if (tail.IsDamage)
-            _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there{(tail.Loss is { Length: > 0 } loss ? $", which lost {loss}" : "")}.");
+            _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut " +
+                $"there{(tail.Loss is { Length: > 0 } loss ? $", which lost {loss}" : "")}.");
         else if (tail.HasRest)
             _messages.Add($"The log ended in an interrupted write: {place}. It was cut there.");
         return tail;
@@ -198,7 +200,8 @@ internal sealed class LogRecovery : IDisposable
                     "Allow foreign layouts, or give the store as many partitions.");
             _workers.Drain();
             _layout = (part.Layout.Lanes, part.Layout.HashSeed);
-            _notes.Add($"From batch {part.Header.Batch} on the log is {(part.Layout.HashSeed == _manifest.HashSeed ? "this server's own" : "of another server, which was followed then,")} " +
+            _notes.Add($"From batch {part.Header.Batch} on the log is " +
+                $"{(part.Layout.HashSeed == _manifest.HashSeed ? "this server's own" : "of another server, which was followed then,")} " +
                 $"with {part.Layout.Lanes} partitions; nothing is wrong with that");
         }
     }

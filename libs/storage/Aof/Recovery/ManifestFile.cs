@@ -25,7 +25,8 @@ internal static class ManifestFile
     {
         Replacement.Resume(disk);
         IReadOnlyList<string> files = disk.List();
-        foreach (string unfinished in files.Where(static name => name is Manifest.NextFileName or DirectoryKey.NextFileName || SnapshotFileName.IsUnfinished(name)))
+        foreach (string unfinished in files.Where(static name =>
+            name is Manifest.NextFileName or DirectoryKey.NextFileName || SnapshotFileName.IsUnfinished(name)))
             disk.Delete(unfinished); // a crash before the rename
         if (files.Contains(Manifest.FileName))
             return Read(disk);

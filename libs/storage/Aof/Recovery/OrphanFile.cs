@@ -44,7 +44,8 @@ public sealed class OrphanFile(IDisk disk, int lanes, ulong hashSeed) : IDisposa
         _file.SetLength(_bytes);
         _file.Sync();
         Close();
-        List<string> kept = [.. disk.List().Where(static name => name.EndsWith(Suffix, StringComparison.Ordinal) && name != UnfinishedName).Order(StringComparer.Ordinal)];
+        List<string> kept = [.. disk.List().Where(static name => name.EndsWith(Suffix, StringComparison.Ordinal) && name != UnfinishedName)
+            .Order(StringComparer.Ordinal)];
         int number = kept.Count > 0 && int.TryParse(kept[^1].AsSpan(0, 6), NumberStyles.None, CultureInfo.InvariantCulture, out int newest)
             ? newest + 1
             : 1;

@@ -50,7 +50,8 @@ internal static class Replacement
 
     // What was here before may be here still: it is not given up for a copy that is not there.
     private static GarnetException Refused(IDisk disk, string snapshot, string fault) => new(ExitKind.Data,
-        $"the data directory cannot be read: {disk.Path}/{snapshot}", $"{fault}, and {Manifest.ReplacingFileName} says that it takes the place of all that is here",
+        $"the data directory cannot be read: {disk.Path}/{snapshot}",
+        $"{fault}, and {Manifest.ReplacingFileName} says that it takes the place of all that is here",
         $"Put it back; or, to go on with what was here before, as far as that is not deleted, move {Manifest.ReplacingFileName} away.");
 
     private static void Delete(IDisk disk, string name)

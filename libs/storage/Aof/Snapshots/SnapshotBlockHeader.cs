@@ -14,7 +14,8 @@ internal readonly record struct SnapshotBlockHeader(
 
     /// <summary>Writes the header of a block, which has a tag in sealed files; returns its checksum.</summary>
     public static uint Write(
-        Span<byte> to, ReadOnlySpan<byte> block, int records, ReadOnlySpan<byte> tag = default, SnapshotBlockKind kind = SnapshotBlockKind.Records)
+        Span<byte> to, ReadOnlySpan<byte> block, int records, ReadOnlySpan<byte> tag = default,
+        SnapshotBlockKind kind = SnapshotBlockKind.Records)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, kind switch
         {

@@ -55,12 +55,14 @@ public sealed class SnapshotFiles : ISnapshotSource
         {
             throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}",
                 $"{e.Fault}, though the checksums hold",
-                "Nothing on disk was changed. Put the snapshot back from a copy; if there is none, keep a copy of the directory and ask for help.");
+                "Nothing on disk was changed. Put the snapshot back from a copy; if there is none, keep a copy of the directory and " +
+                "ask for help.");
         }
         if (load.Outcome != LoadOutcome.OutOfMemory)
             return load.DamagedHeads;
         throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}",
-            $"it does not fit into memory: {load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the {load.Store.LimitBytes} bytes that were set aside by maxmemory",
+            $"it does not fit into memory: {load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the " +
+            $"{load.Store.LimitBytes} bytes that were set aside by maxmemory",
             "Raise maxmemory and start again; nothing on disk was changed");
     }
 }

@@ -38,7 +38,8 @@ public sealed class SnapshotProgress
     {
         string end = LeftMs >= 0 ? string.Create(CultureInfo.InvariantCulture, $", about {(LeftMs + 999) / 1000} s left") : "";
         return string.Create(CultureInfo.InvariantCulture,
-            $"writing the snapshot: {Records:N0} records, {Bytes / 1e6:F1} MB, {BytesPerSecond / 1e6:F1} MB/s, {PartitionsDone} of {PartitionsTotal} partitions{end}");
+            $"writing the snapshot: {Records:N0} records, {Bytes / 1e6:F1} MB, {BytesPerSecond / 1e6:F1} MB/s, {PartitionsDone} of " +
+            $"{PartitionsTotal} partitions{end}");
     }
 
     internal void Walked(in Tsavorite.SnapshotFigures figures, long elapsedUs)

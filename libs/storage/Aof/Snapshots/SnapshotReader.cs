@@ -46,7 +46,8 @@ public static class SnapshotReader
     /// <paramref name="threads"/> threads (0 = one per processor). Checks as <see cref="Check"/> does while it goes: after an
     /// exception the store holds a part of the file and is of no use. What this server has sealed with <paramref name="key"/> is not judged.
     /// </summary>
-    public static SnapshotLoad Load(IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0, DirectoryKey? key = null)
+    public static SnapshotLoad Load(
+        IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0, DirectoryKey? key = null)
     {
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);

@@ -48,7 +48,8 @@ public static unsafe class ChunkedMembers
     /// <summary>Merges chunks until there are no more than the entries want, and writes those anew that have more room than they use.</summary>
     public static void Fit(ref RecordEdit edit, EntryForm form)
     {
-        for (uint chunks = Root.Chunks(edit.Value), before = chunks + 1; IsSparse(edit.Value) && chunks < before; chunks = Root.Chunks(edit.Value))
+        uint chunks = Root.Chunks(edit.Value);
+        for (uint before = chunks + 1; IsSparse(edit.Value) && chunks < before; chunks = Root.Chunks(edit.Value))
         {
             before = chunks;
             Merge(ref edit, form, chunks - 1);

@@ -161,8 +161,12 @@ public unsafe struct GroupRead : IEdit
         ulong owner = StreamGroups.Owner(group, consumer);
         long wanted = Count;
         Count = 0;
-        MapPlace first = After == StreamId.Max ? new MapPlace { Page = int.MaxValue } : StreamGroups.ByConsumer.Seek(ref edit, new PendingKey(owner, After.Next)), place = first;
-        for (; Count < wanted && StreamGroups.ByConsumer.TryRead(ref edit, ref place, out PendingKey key, out _) && key.Owner == owner; Count++)
+        MapPlace first = After == StreamId.Max
+            ? new MapPlace { Page = int.MaxValue }
+            : StreamGroups.ByConsumer.Seek(ref edit, new PendingKey(owner, After.Next));
+        MapPlace place = first;
+        for (; Count < wanted && StreamGroups.ByConsumer.TryRead(ref edit, ref place, out PendingKey key, out _)
+            && key.Owner == owner; Count++)
             place.Index++;
         if (To != null)
         {

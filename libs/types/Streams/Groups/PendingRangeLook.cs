@@ -46,7 +46,8 @@ public unsafe struct PendingRangeLook : IExamine
         ulong owner = StreamGroups.Owner(group, consumer);
         MapPlace place = map.Seek(ref record, new PendingKey(owner, From));
         long found = 0;
-        for (; found < Math.Min(max, Count) && map.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner && key.Id <= UpTo; place.Index++)
+        for (; found < Math.Min(max, Count) && map.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner
+            && key.Id <= UpTo; place.Index++)
         {
             PendingState state = *StreamGroups.Pending(ref record, group, key.Id);
             if (!state.IsDue(MinIdleMs, NowMs))

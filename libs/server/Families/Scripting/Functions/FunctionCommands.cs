@@ -15,7 +15,8 @@ internal static class FunctionCommands
     {
         table.Add<FCall>();
         table.Add<FCallRo>();
-        table.AddContainer(new CommandSpec("FUNCTION", -2, CommandFlags.None) { Group = "scripting", Summary = "Libraries of functions.", Since = "7.0.0", Complexity = "Depends on subcommand." });
+        table.AddContainer(new CommandSpec("FUNCTION", -2, CommandFlags.None) { Group = "scripting", Summary = "Libraries of functions.",
+            Since = "7.0.0", Complexity = "Depends on subcommand." });
         table.Add<FunctionLoad>();
         table.Add<FunctionDelete>();
         table.Add<FunctionFlush>();
@@ -64,7 +65,8 @@ internal static class FunctionCommands
         var kept = set.Libraries.Where(old => !added.Any(library => library.Name == old.Name)).ToList();
         foreach (Function function in added.SelectMany(static library => library.Functions))
         {
-            if (kept.Exists(library => library.Functions.Exists(other => string.Equals(other.Name, function.Name, StringComparison.OrdinalIgnoreCase))))
+            if (kept.Exists(library => library.Functions.Exists(other =>
+                string.Equals(other.Name, function.Name, StringComparison.OrdinalIgnoreCase))))
                 return (null, $"ERR Function {function.Name} already exists");
         }
 
@@ -157,7 +159,8 @@ internal readonly struct FunctionList : ICommand
                 return call.FailText("ERR Unknown argument " + call.Text(i));
         }
 
-        List<FunctionLibrary> libraries = [.. ScriptHost.Of(call.Worker).Functions.Current().Libraries.Where(library => pattern is null || pattern.Matches(Encoding.Latin1.GetBytes(library.Name)))];
+        List<FunctionLibrary> libraries = [.. ScriptHost.Of(call.Worker).Functions.Current()
+            .Libraries.Where(library => pattern is null || pattern.Matches(Encoding.Latin1.GetBytes(library.Name)))];
         call.Out.Array(libraries.Count);
         foreach (FunctionLibrary library in libraries)
             Write(ref call, library, withCode);
@@ -244,7 +247,7 @@ internal readonly struct FunctionStats : ICommand
         FunctionSet set = ScriptHost.Of(call.Worker).Functions.Known(call.Server);
         call.Out.Map(2);
         call.Out.Bulk("running_script"u8);
-        if (call.Server.RunningScript() is { } running)
+        if (call.Server.Workers.RunningScript() is { } running)
             WriteRunning(ref call, running);
         else
             call.Out.Null();

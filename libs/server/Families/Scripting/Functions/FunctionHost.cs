@@ -52,7 +52,7 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
     internal long MemoryBytes => Volatile.Read(ref _set).MemoryBytes;
 
     /// <summary>The functions there are, or were when a script began that holds the store.</summary>
-    internal FunctionSet Known(ServerContext server) => server.RunningScript() is null ? Current() : _set;
+    internal FunctionSet Known(ServerContext server) => server.Workers.RunningScript() is null ? Current() : _set;
 
     /// <summary>Runs a library in the state; null with the error, its code in front.</summary>
     internal FunctionLibrary? TryLoad(byte[] source, out string error)
@@ -135,7 +135,8 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         if (error is not null)
             return Fail(stack, error);
         stack.PushCopy(callback);
-        library.Functions.Add(new Function(name!, description, flags | ScriptFlags.HasShebang, LuaState.KeepTop(stack)) { IsOrdered = library.IsOrdered });
+        library.Functions.Add(new Function(name!, description, flags | ScriptFlags.HasShebang, LuaState.KeepTop(stack))
+            { IsOrdered = library.IsOrdered });
         return 0;
     }
 

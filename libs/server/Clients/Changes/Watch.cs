@@ -3,7 +3,8 @@ using Garnet.Server.Base;
 namespace Garnet.Server.Clients;
 
 /// <summary>One key that a connection watches. All but the chain is fixed at birth.</summary>
-internal sealed class Watch(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash, bool existed) : KeyLink<Watch>(database, key, hash)
+internal sealed class Watch(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash, bool existed)
+    : KeyLink<Watch>(database, key, hash)
 {
     private const int OwnBytes = 128;
 
