@@ -70,6 +70,27 @@ static void try_with(const char* host, const char* providers, const char* expect
   CHECK(gc_put(client, "c", 1, from, 0, 5, &sizeless, NULL) == GC_INVAL);
   CHECK(gc_get(client, "c", 1, into, 0, 10, NULL, &fetched) == GC_OK && fetched.total == kBytes);
 
+  /* Several at once: together or not at all, and each where it is to be. */
+  fill(at, kBytes, 9);
+  gc_item items[3] = {{sizeof(gc_item), 0, "m1", 2, from, 0, 2000000}, {sizeof(gc_item), 0, "m2", 2, from, 5, 0}, {sizeof(gc_item), 0, "m3", 2, from, kBytes - 7, 7}};
+  gc_stored many[3];
+  gc_fetched found[3];
+  CHECK(gc_put_many(client, items, 3, NULL, many) == GC_OK);
+  CHECK(gc_put_many(client, items, 2, &absent, NULL) == GC_NOTHING);
+  CHECK(gc_put_many(client, items, 2, &wrong, NULL) == GC_INVAL && gc_put_many(client, items, 2, &in_the_midst, NULL) == GC_INVAL);
+  CHECK(gc_put_many(client, items, 0, NULL, NULL) == GC_INVAL && gc_put_many(client, items, 65, NULL, NULL) == GC_INVAL);
+  memset(own, 0xee, kBytes);
+  gc_item wanted[3] = {{sizeof(gc_item), 0, "m3", 2, into, 1, 100}, {sizeof(gc_item), 0, "nobody", 6, into, 200, 100}, {sizeof(gc_item), 0, "m1", 2, into, 300, kBytes - 300}};
+  CHECK(gc_get_many(client, wanted, 3, found) == GC_OK);
+  CHECK(!found[0].missing && found[0].length == 7 && found[0].crc == many[2].crc && strcmp(found[0].version, many[2].version) == 0);
+  CHECK(found[1].missing && found[1].length == 0 && !found[2].missing && found[2].total == 2000000 && strcmp(found[2].version, many[0].version) == 0);
+  CHECK(memcmp(own + 1, at + kBytes - 7, 7) == 0 && memcmp(own + 300, at, 2000000) == 0);
+  CHECK(own[0] == 0xee && own[8] == 0xee && own[200] == 0xee && own[299] == 0xee && own[2000300] == 0xee);
+  wanted[2].length = kBytes;
+  CHECK(gc_get_many(client, wanted, 3, found) == GC_INVAL);
+  wanted[2].size = 0;
+  CHECK(gc_get_many(client, wanted, 3, found) == GC_INVAL);
+
   CHECK(gc_release(from) == GC_OK);
   CHECK(gc_release(into) == GC_OK);
   gc_close(client);

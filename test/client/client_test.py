@@ -7,7 +7,7 @@ import threading
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../libs/native/client/python"))
-from garnet_client import Client, ClientError  # noqa: E402
+from garnet_client import Client, ClientError, Item  # noqa: E402
 
 HOST = sys.argv.pop()
 
@@ -69,6 +69,18 @@ class Each:
             self.client.put("py:c", buffer, expires=0.001)
             self.client.put("py:at", buffer, 0, 10, at=3)
             self.assertEqual(self.client.get("py:at", buffer).total, 13)
+
+    def test_several_at_once(self):
+        with self.client.allocate(3 << 20) as buffer, self.client.allocate(3 << 20) as other:
+            buffer.memory[:] = value = os.urandom(3 << 20)
+            stored = self.client.put_many([Item("py:m1", buffer, 0, 2 << 20), Item(b"py:m2", buffer, 9)], expires=100)
+            self.assertIsNone(self.client.put_many([Item("py:m3", buffer, 0, 1), Item("py:m1", buffer, 0, 1)], if_absent=True))
+            there = self.client.get_many([Item("py:m1", other, 7), Item("py:m3", other, 0, 7)])
+            self.assertEqual((there[0].length, there[0].version, there[0].crc), (2 << 20, *stored[0]))
+            self.assertIsNone(there[1])
+            self.assertEqual(bytes(other.memory[7:7 + (2 << 20)]), value[:2 << 20])
+            self.assertEqual(bytes(other.memory[:7]), bytes(7))
+            self.assertEqual(self.client.get("py:m2", other).total, (3 << 20) - 9)
 
     def test_a_view_that_is_kept_keeps_the_memory(self):
         buffer = self.client.allocate(10)

@@ -46,8 +46,9 @@ internal sealed class SizeExplorerTests
         using var replica = new ReplicaServer(keepsData: true, Flags);
         replica.Follow(primary);
         using (RespConnection client = primary.Connect()) client.Call("SET", "marker", "there");
-        foreach (long size in Small) RunAll(primary, replica, size, "alone", "MULTI", "EVAL");
-        if (more.Length == 0 || IsLong) RunSome(primary, replica, Large, IsLong ? ["alone", "MULTI", "EVAL"] : ["alone"], IsLong ? 1 : LongRun.IsWanted ? 12 : 48);
+        string[] modes = LongRun.IsWanted || IsLong ? ["alone", "MULTI", "EVAL"] : more.Length == 0 ? ["alone", "EVAL"] : ["MULTI"];
+        foreach (long size in Small) RunAll(primary, replica, size, modes);
+        if (more.Length == 0 || IsLong) RunSome(primary, replica, Large, IsLong ? ["alone", "MULTI", "EVAL"] : ["alone"], IsLong ? 1 : LongRun.IsWanted ? 12 : 96);
         if (IsLong)
         {
             foreach (long size in (long[])[Largest - 1, Largest, Largest + 1]) RunSome(primary, replica, size, ["alone"], 1);

@@ -73,9 +73,20 @@ typedef struct gc_fetched {
   uint64_t length; /* bytes that have come */
   uint64_t total;  /* bytes that the value has */
   char version[32];
-  uint32_t crc; /* of the bytes that have come */
-  uint32_t reserved;
+  uint32_t crc;     /* of the bytes that have come */
+  uint32_t missing; /* gc_get_many: 1 = there is no such key, or it holds no string, and nothing has come */
 } gc_fetched;
+
+/* A key, and the place in a buffer from which its value is put, or into which it is got. */
+typedef struct gc_item {
+  uint32_t size;
+  uint32_t reserved;
+  const void* key;
+  uint64_t key_bytes;
+  gc_buffer* buffer;
+  uint64_t offset;
+  uint64_t length; /* of a get: as many as there is room for */
+} gc_item;
 
 /* If it fails there is no client; what it has to say is written to `why`, terminated, cut if need be. */
 GC_API gc_status gc_connect(const gc_config* config, gc_client** client, char* why, uint64_t capacity);
@@ -99,6 +110,12 @@ GC_API gc_status gc_put(gc_client* client, const void* key, uint64_t key_bytes, 
                         const gc_put_options* options, gc_stored* stored);
 GC_API gc_status gc_get(gc_client* client, const void* key, uint64_t key_bytes, gc_buffer* into, uint64_t offset, uint64_t capacity,
                         const gc_get_options* options, gc_fetched* fetched);
+
+/* Up to 64 values at once, all of which take effect together, or none does: GC_NOTHING if a condition does not hold for one of the keys.
+   Options of one value (a version, a place, a checksum) are GC_INVAL. `stored`, which may be NULL, has as many places as there are items. */
+GC_API gc_status gc_put_many(gc_client* client, const gc_item* items, uint64_t count, const gc_put_options* options, gc_stored* stored);
+/* Up to 64 values, all as they were at one moment. `fetched` has as many places as there are items. */
+GC_API gc_status gc_get_many(gc_client* client, const gc_item* items, uint64_t count, gc_fetched* fetched);
 
 #ifdef __cplusplus
 }

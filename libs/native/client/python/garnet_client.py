@@ -18,9 +18,9 @@ A client is for one thread at a time.
 import ctypes
 import os
 import sys
-from typing import NamedTuple, Optional, Union
+from typing import List, NamedTuple, Optional, Sequence, Union
 
-__all__ = ["Buffer", "Client", "ClientError", "Fetched", "Stored"]
+__all__ = ["Buffer", "Client", "ClientError", "Fetched", "Item", "Stored"]
 
 _NOTHING, _IF_ABSENT, _IF_PRESENT, _HAS_AT, _HAS_CRC = 1, 1, 2, 4, 8
 
@@ -50,6 +50,15 @@ class Fetched(NamedTuple):
     crc: int
 
 
+class Item(NamedTuple):
+    """A key, and the place in a buffer from which its value is put, or into which it is got; to the buffer's end without a length."""
+
+    key: Union[str, bytes]
+    buffer: "Buffer"
+    offset: int = 0
+    length: Optional[int] = None
+
+
 class _Config(ctypes.Structure):
     _fields_ = [("size", ctypes.c_uint32), ("timeout", ctypes.c_uint32), ("host", ctypes.c_char_p), ("port", ctypes.c_uint32), ("reserved", ctypes.c_uint32),
                 ("user", ctypes.c_char_p), ("password", ctypes.c_char_p), ("providers", ctypes.c_char_p)]
@@ -71,7 +80,12 @@ class _GetOptions(ctypes.Structure):
 
 class _Fetched(ctypes.Structure):
     _fields_ = [("length", ctypes.c_uint64), ("total", ctypes.c_uint64), ("version", ctypes.c_char * 32), ("crc", ctypes.c_uint32),
-                ("reserved", ctypes.c_uint32)]
+                ("missing", ctypes.c_uint32)]
+
+
+class _Item(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("key", ctypes.c_char_p), ("key_bytes", ctypes.c_uint64),
+                ("buffer", ctypes.c_void_p), ("offset", ctypes.c_uint64), ("length", ctypes.c_uint64)]
 
 
 def _open() -> ctypes.CDLL:
@@ -89,6 +103,8 @@ def _open() -> ctypes.CDLL:
     library.gc_memory.restype = pointer
     library.gc_put.argtypes = [pointer, ctypes.c_char_p, number, pointer, number, number, ctypes.POINTER(_PutOptions), ctypes.POINTER(_Stored)]
     library.gc_get.argtypes = [pointer, ctypes.c_char_p, number, pointer, number, number, ctypes.POINTER(_GetOptions), ctypes.POINTER(_Fetched)]
+    library.gc_put_many.argtypes = [pointer, ctypes.POINTER(_Item), number, ctypes.POINTER(_PutOptions), ctypes.POINTER(_Stored)]
+    library.gc_get_many.argtypes = [pointer, ctypes.POINTER(_Item), number, ctypes.POINTER(_Fetched)]
     return library
 
 
@@ -179,6 +195,30 @@ class Client:
         name, room = _bytes(key), len(buffer) - offset if capacity is None else capacity
         status = _library.gc_get(self._open_handle(), name, len(name), buffer._handle, offset, room, ctypes.byref(options), ctypes.byref(fetched))
         return Fetched(fetched.length, fetched.total, fetched.version.decode(), fetched.crc) if self._check(status) else None
+
+    def put_many(self, items: Sequence[Item], *, if_absent: bool = False, if_present: bool = False,
+                 expires: Optional[float] = None) -> Optional[List[Stored]]:
+        """Sets up to 64 values, all of which take effect together, or none does; None if the condition does not hold for one of them."""
+        flags = (_IF_ABSENT if if_absent else 0) | (_IF_PRESENT if if_present else 0)
+        options = _PutOptions(ctypes.sizeof(_PutOptions), flags, 0, 0 if expires is None else max(1, int(expires * 1000)), None, 0)
+        stored = (_Stored * len(items))()
+        status = _library.gc_put_many(self._open_handle(), self._items(items), len(items), ctypes.byref(options), stored)
+        return [Stored(one.version.decode(), one.crc) for one in stored] if self._check(status) else None
+
+    def get_many(self, items: Sequence[Item]) -> List[Optional[Fetched]]:
+        """Gets up to 64 values, all as they were at one moment; None where there is no such key, or it holds no string."""
+        fetched = (_Fetched * len(items))()
+        self._check(_library.gc_get_many(self._open_handle(), self._items(items), len(items), fetched))
+        return [None if one.missing else Fetched(one.length, one.total, one.version.decode(), one.crc) for one in fetched]
+
+    @staticmethod
+    def _items(items: Sequence[Item]):
+        own = (_Item * len(items))()
+        for to, item in zip(own, items):
+            name = _bytes(item.key)
+            size = len(item.buffer) - item.offset if item.length is None else item.length
+            to.size, to.key, to.key_bytes, to.buffer, to.offset, to.length = ctypes.sizeof(_Item), name, len(name), item.buffer._handle, item.offset, size
+        return own
 
     def close(self) -> None:
         """Ends the connection, behind the buffers."""

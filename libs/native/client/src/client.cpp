@@ -65,17 +65,22 @@ T taken(const T* given) {
   return own;
 }
 
-Item call(gc_client& client, const std::vector<std::string>& words, size_t before = 0, std::span<const char> bytes = {}, std::span<char> into = {}) {
+template <class F>
+Item to_its_end(gc_client& client, F&& make) {
   if (client.is_broken) throw Broken{"a call on this connection did not come to its end: connect anew"};
   client.is_broken = true;
   try {
-    Item reply = client.connection->call(words, before, bytes, into);
+    Item reply = make();
     client.is_broken = false;
     return reply;
   } catch (const Refused&) {
     client.is_broken = false;
     throw;
   }
+}
+
+Item call(gc_client& client, const std::vector<std::string>& words, size_t before = 0, std::span<const char> bytes = {}, std::span<char> into = {}) {
+  return to_its_end(client, [&] { return client.connection->call(words, before, bytes, into); });
 }
 
 // No exception crosses the interface.
@@ -236,6 +241,16 @@ gc_status put(gc_client& client, std::string key, gc_buffer* from, uint64_t offs
   return GC_OK;
 }
 
+gc_fetched fetched_of(const Item& reply, uint64_t capacity) {
+  gc_fetched had{};
+  had.length = static_cast<uint64_t>(number(reply, "len"));
+  had.total = static_cast<uint64_t>(number(reply, "total"));
+  keep_version(reply, had.version);
+  had.crc = static_cast<uint32_t>(number(reply, "crc"));
+  if (had.length > capacity) throw Broken{"the server says that more bytes have come than there was room for"};
+  return had;
+}
+
 gc_status get(gc_client& client, std::string key, gc_buffer* into, uint64_t offset, uint64_t capacity, const gc_get_options& options, gc_fetched* fetched) {
   std::vector<std::string> words = place(client, "BULK.GET", std::move(key), into, offset, capacity, true);
   if (options.from) add(words, "FROM", std::to_string(options.from));
@@ -244,13 +259,9 @@ gc_status get(gc_client& client, std::string key, gc_buffer* into, uint64_t offs
   const std::span<char> room = client.reaches() ? std::span<char>() : std::span<char>(into->at + offset, capacity);
   const Item reply = call(client, words, 0, {}, room);
   if (reply.kind == Item::Kind::nothing) return GC_NOTHING;
-  gc_fetched had{};
-  had.length = static_cast<uint64_t>(number(reply, "len"));
-  had.total = static_cast<uint64_t>(number(reply, "total"));
-  keep_version(reply, had.version);
-  had.crc = static_cast<uint32_t>(number(reply, "crc"));
+  const gc_fetched had = fetched_of(reply, capacity);
   const Item* value = reply.field("value");
-  if (had.length > capacity || (!client.reaches() && (!value || !value->is_elsewhere || value->length != had.length)))
+  if (!client.reaches() && (!value || !value->is_elsewhere || value->length != had.length))
     throw Broken{"the server says that other bytes have come than have"};
   if (fetched) *fetched = had;
   return GC_OK;
@@ -259,6 +270,65 @@ gc_status get(gc_client& client, std::string key, gc_buffer* into, uint64_t offs
 std::string key_of(const void* key, uint64_t bytes) {
   if (!key && bytes) throw Invalid{"there is no key"};
   return {static_cast<const char*>(key), static_cast<size_t>(bytes)};
+}
+
+constexpr uint64_t kManyMax = 64;
+
+// The words of a command with several items; those of a put that go over the connection have the values in them.
+std::vector<std::string> places(const gc_client& client, const char* command, std::span<const gc_item> items, bool is_get) {
+  if (items.empty() || items.size() > kManyMax) throw Invalid{"there are 1 to 64 items"};
+  std::vector<std::string> words{command, std::to_string(items.size())};
+  for (const gc_item& item : items) {
+    if (item.size != sizeof item) throw Invalid{"an item does not say its size, or another one than it has here"};
+    std::vector<std::string> own = place(client, command, key_of(item.key, item.key_bytes), item.buffer, item.offset, item.length, is_get);
+    words.insert(words.end(), std::make_move_iterator(own.begin() + 1), std::make_move_iterator(own.end()));
+    if (client.reaches()) continue;
+    words.insert(words.end() - (is_get ? 1 : 0), "0");
+    if (!is_get) words.emplace_back(item.buffer->at + item.offset, item.length);
+  }
+  return words;
+}
+
+const Item& one_of(const Item& reply, uint64_t number, uint64_t count) {
+  if (reply.kind != Item::Kind::list || reply.items.size() != count) throw Broken{"the server's reply has not an answer for each item"};
+  return reply.items[number];
+}
+
+gc_status put_many(gc_client& client, std::span<const gc_item> items, const gc_put_options& options, gc_stored* stored) {
+  if (options.flags & (GC_HAS_AT | GC_HAS_CRC) || options.if_version) throw Invalid{"a place, a checksum and a version are those of one value"};
+  std::vector<std::string> words = places(client, "BULK.MPUT", items, false);
+  if (options.flags & GC_IF_ABSENT) words.emplace_back("NX");
+  if (options.flags & GC_IF_PRESENT) words.emplace_back("XX");
+  if (options.expires) add(words, "PX", std::to_string(options.expires));
+  const Item reply = call(client, words);
+  if (reply.kind == Item::Kind::nothing) return GC_NOTHING;
+  for (uint64_t i = 0; i < items.size(); ++i) {
+    const Item& one = one_of(reply, i, items.size());
+    gc_stored had{};
+    keep_version(one, had.version);
+    had.crc = static_cast<uint32_t>(number(one, "crc"));
+    if (stored) stored[i] = had;
+  }
+  return GC_OK;
+}
+
+gc_status get_many(gc_client& client, std::span<const gc_item> items, gc_fetched* fetched) {
+  const std::vector<std::string> words = places(client, "BULK.MGET", items, true);
+  std::vector<std::span<char>> rooms;
+  for (const gc_item& item : items)
+    if (!client.reaches()) rooms.emplace_back(item.buffer->at + item.offset, item.length);
+  const Item reply = to_its_end(client, [&] { return client.connection->call_each(words, rooms); });
+  for (uint64_t i = 0; i < items.size(); ++i) {
+    const Item& one = one_of(reply, i, items.size());
+    fetched[i] = {};
+    fetched[i].missing = one.kind == Item::Kind::nothing;
+    if (fetched[i].missing) continue;
+    fetched[i] = fetched_of(one, items[i].length);
+    if (client.reaches()) continue;
+    const Item* value = one.field("value");
+    if (!value || !value->is_elsewhere || value->length != fetched[i].length) throw Broken{"the server says that other bytes have come than have"};
+  }
+  return GC_OK;
 }
 
 }  // namespace
@@ -360,4 +430,14 @@ gc_status gc_get(gc_client* client, const void* key, uint64_t key_bytes, gc_buff
                  gc_fetched* fetched) {
   if (!client) return GC_INVAL;
   return guarded(client->error, [&] { return get(*client, key_of(key, key_bytes), into, offset, capacity, taken(options), fetched); });
+}
+
+gc_status gc_put_many(gc_client* client, const gc_item* items, uint64_t count, const gc_put_options* options, gc_stored* stored) {
+  if (!client || (!items && count)) return GC_INVAL;
+  return guarded(client->error, [&] { return put_many(*client, {items, count}, taken(options), stored); });
+}
+
+gc_status gc_get_many(gc_client* client, const gc_item* items, uint64_t count, gc_fetched* fetched) {
+  if (!client || ((!items || !fetched) && count)) return GC_INVAL;
+  return guarded(client->error, [&] { return get_many(*client, {items, count}, fetched); });
 }

@@ -119,6 +119,18 @@ Item Connection::call(const std::vector<std::string>& words, size_t before, std:
   return read(into, 0);
 }
 
+Item Connection::call_each(const std::vector<std::string>& words, std::span<const std::span<char>> rooms) {
+  end_ = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+  std::string text;
+  add_line(text, '*', words.size());
+  for (const std::string& word : words) {
+    add_line(text, '$', word.size());
+    text.append(word).append("\r\n");
+  }
+  send({{text.data(), text.size()}});
+  return read({}, 0, rooms);
+}
+
 void Connection::send(std::vector<iovec> parts) {
   for (size_t at = 0; at < parts.size();) {
     if (parts[at].iov_len == 0) {
@@ -140,7 +152,7 @@ void Connection::send(std::vector<iovec> parts) {
   }
 }
 
-Item Connection::read(std::span<char> into, unsigned depth) {
+Item Connection::read(std::span<char> into, unsigned depth, std::span<const std::span<char>> each) {
   const std::string_view text = line();
   if (text.empty()) not_spoken();
   const char kind = text[0];
@@ -162,7 +174,9 @@ Item Connection::read(std::span<char> into, unsigned depth) {
       Item list{.kind = Item::Kind::list, .bytes = {}, .items = {}};
       bool is_value = false;
       for (int64_t i = 0; i < count; ++i) {
-        list.items.push_back(read(is_value ? into : std::span<char>(), depth + 1));
+        const size_t number = static_cast<size_t>(i);
+        const std::span<char> room = number < each.size() ? each[number] : is_value ? into : std::span<char>();
+        list.items.push_back(read(room, depth + 1));
         is_value = i % 2 == 0 && list.items.back().bytes == "value";
       }
       return list;

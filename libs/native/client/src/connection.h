@@ -47,11 +47,14 @@ class Connection {
   // Sends the words, and the bytes as one more behind `before` of them where they are not null; the reply's field "value" goes `into`.
   Item call(const std::vector<std::string>& words, size_t before = 0, std::span<const char> bytes = {}, std::span<char> into = {});
 
+  // Sends the words; the field "value" of the reply's item of that number goes to the room of that number.
+  Item call_each(const std::vector<std::string>& words, std::span<const std::span<char>> rooms);
+
  private:
   using Clock = std::chrono::steady_clock;
 
   void send(std::vector<iovec> parts);
-  Item read(std::span<char> into, unsigned depth);
+  Item read(std::span<char> into, unsigned depth, std::span<const std::span<char>> each = {});
   Item read_bytes(int64_t count, std::span<char> into);
   std::string_view line();
   void take(char* to, uint64_t count);
