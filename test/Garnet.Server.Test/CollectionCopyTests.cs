@@ -6,6 +6,19 @@ namespace Garnet.Server.Test;
 /// <summary>What COPY and the …STORE commands make is a value of its own, whole and sound, wherever its source lies.</summary>
 internal sealed class CollectionCopyTests
 {
+    [Test]
+    public void A_copy_of_a_large_sorted_set_takes_little_more_on_the_way_than_it_leaves()
+    {
+        const int LimitBytes = 32 << 20, Members = 190_000, AtOnce = 1000;
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = LimitBytes);
+        using var client = new TestClient(server.Server.Port);
+        foreach (int[] some in Enumerable.Range(0, Members).Chunk(AtOnce))
+            client.Call(["ZADD", "from", .. some.SelectMany(static i => (string[])[$"{i % 997}", $"m{i}"])]);
+        Assert.That(client.Call("COPY", "from", "to"), Is.EqualTo("1"));
+        Assert.That(client.Call("ZCARD", "to"), Is.EqualTo($"{Members}"));
+        Assert.That(server.Server.Store.Figures().PeakBytes, Is.LessThan(LimitBytes + (LimitBytes / 4)));
+    }
+
     private const int Many = 9_000, ManyPages = 2_300;
     private static readonly string[] Kinds = ["list", "hash", "set", "sorted", "timed", "lex"];
 

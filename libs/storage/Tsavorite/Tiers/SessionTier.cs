@@ -118,6 +118,7 @@ public sealed unsafe partial class SessionTier
     {
         Reads.BeginStep();
         found.Image = Reads.Find(_shape, partition, bucket, key, out found.Slot);
+        StoreTestHooks.Yield(YieldPoint.Value);
         found.Word = found.Image == null ? 0 : *found.Slot;
         found.Life = found.Image == null ? 0 : Reads.LifeOf(found.Word);
         Volatile.ReadBarrier();

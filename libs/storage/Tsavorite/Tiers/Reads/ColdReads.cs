@@ -149,8 +149,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return null;
     }
 
-    /// <summary>The life of the segment that the word's record, which was found, was read in.</summary>
-    public ulong LifeOf(ulong word) => _reads[ColdAddress.Name(word)].Life;
+    /// <summary>
+    /// The life of the segment that the word's record was read in; 0, which no segment has, if none was: a word that was looked at without the lock may be
+    /// another one than was found a moment before.
+    /// </summary>
+    public ulong LifeOf(ulong word) => _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) ? read.Life : 0;
 
     /// <summary>How much is missing, for <see cref="Forget"/>.</summary>
     public (int Missing, int Wanted) Mark => (_missing.Count, _wanted.Count);
