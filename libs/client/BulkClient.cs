@@ -14,6 +14,7 @@ namespace Garnet.Client;
 public sealed class BulkClient : IAsyncDisposable
 {
     private const string Local = "local", Inline = "inline";
+    private const int ItemsMax = 64; // of one BULK.MPUT or BULK.MGET
 
     private readonly SemaphoreSlim _turn = new(1, 1);
     private readonly Connection _connection;
@@ -133,11 +134,14 @@ public sealed class BulkClient : IAsyncDisposable
 
     /// <summary>
     /// Puts up to 64 values at once: all take effect together, or none does. Null: the condition does not hold for one of the keys, and
-    /// nothing has changed. Of the options those of one value (a version, a place, a checksum) are refused.
+    /// nothing has changed.
     /// </summary>
+    /// <exception cref="ArgumentException">No items or too many, or an option that is one value's: a version, a place, a checksum.</exception>
     public async Task<BulkStored[]?> PutManyAsync(
         IReadOnlyList<BulkItem> items, BulkPutOptions? options = null, CancellationToken cancel = default)
     {
+        if (OfOneValue(options) is { } wrong)
+            throw new ArgumentException($"{wrong} is that of one value: PutAsync has it", nameof(options));
         List<ReadOnlyMemory<byte>> words = WordsOf("BULK.MPUT", items, static item => item.Buffer.Memory.Slice(item.Offset, item.Length));
         AddOptions(words, options ?? new BulkPutOptions());
         if (await CallAsync(words, default, cancel).ConfigureAwait(false) is not List<object?> reply)
@@ -147,6 +151,7 @@ public sealed class BulkClient : IAsyncDisposable
     }
 
     /// <summary>Gets up to 64 values, all as they were at one moment; null where there is no such key, or it holds no string.</summary>
+    /// <exception cref="ArgumentException">No items or too many.</exception>
     public async Task<BulkFetched?[]> GetManyAsync(IReadOnlyList<BulkItem> items, CancellationToken cancel = default)
     {
         List<ReadOnlyMemory<byte>> words = WordsOf("BULK.MGET", items, static item => Word(item.Length));
@@ -164,9 +169,20 @@ public sealed class BulkClient : IAsyncDisposable
         return fetched;
     }
 
+    // The option that does not go with several values, if there is one.
+    private static string? OfOneValue(BulkPutOptions? options) => options switch
+    {
+        { At: not null } => nameof(BulkPutOptions.At),
+        { Crc: not null } => nameof(BulkPutOptions.Crc),
+        { IfVersion: not null } => nameof(BulkPutOptions.IfVersion),
+        _ => null,
+    };
+
     private List<ReadOnlyMemory<byte>> WordsOf(
         string command, IReadOnlyList<BulkItem> items, Func<BulkItem, ReadOnlyMemory<byte>> inline)
     {
+        if (items.Count is 0 or > ItemsMax)
+            throw new ArgumentException($"1 to {ItemsMax} items go at once, not {items.Count}", nameof(items));
         List<ReadOnlyMemory<byte>> words = [Word(command), Word(items.Count)];
         foreach (BulkItem item in items)
         {

@@ -1,7 +1,6 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Time;
-using Garnet.Server.Admission;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -86,7 +85,7 @@ public sealed class RespServer : IDisposable
         Context = new ServerContext(core, commands, rights, keeper, backlog, CommandFamilies.Replay)
         {
             Connections = () => _listening?.Connections ?? default,
-            Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
+            Hooks = OwnRules.Of(core),
         };
         Telemetry = new ServerTelemetry(Context);
     }

@@ -18,7 +18,7 @@ internal static class AllowList
         foreach (Finding finding in findings)
         {
             bool excused = allowed.Remove(finding.Subject, out int size);
-            if (!excused || finding.Size > size) complaints.Add($"{finding.Subject}: {finding.Text}");
+            if (!excused || finding.Size > size) complaints.Add($"{finding.Subject}: {(excused ? $"{finding.Size}, noted {size} in allow.txt, " : "")}{finding.Text}");
             else if (finding.Size < size) complaints.Add($"{finding.Subject} shrank: write {finding.Size} instead of {size} in {File}"); // A2
         }
         complaints.AddRange(allowed.Keys.Select(subject => $"{subject} needs no exception any more: take '{rule} | {subject}' out of {File}")); // A1

@@ -16,7 +16,7 @@ public sealed class CollaboratorTests
     [Test]
     public void Types_work_with_few_others() => AllowList.Judge("collaborators", Counted()
         .Where(static found => found.Others.Length > CollaboratorsMax)
-        .Select(static found => new Finding(found.Type, $"{found.Others.Length} collaborators, at most {CollaboratorsMax}: {string.Join(", ", found.Others)}", found.Others.Length)));
+        .Select(static found => new Finding(found.Type, $"limit {CollaboratorsMax}: {string.Join(", ", found.Others)}", found.Others.Length)));
 
     private static IEnumerable<(string Type, string[] Others)> Counted()
     {

@@ -17,7 +17,7 @@ internal sealed class WorkerSet
     /// <summary>One of them.</summary>
     internal Worker this[int index] => _all[index];
 
-    /// <summary>The one that does what belongs to none, as to hand on what no command has done; null before the start.</summary>
+    /// <summary>The worker that also does work no connection asked for; null before the start.</summary>
     internal Worker? First => _all is [var first, ..] ? first : null;
 
     /// <summary>The server starts with these.</summary>

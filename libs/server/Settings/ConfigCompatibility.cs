@@ -79,7 +79,7 @@ public static class ConfigCompatibility
         repl-diskless-sync|yes|noted|A snapshot is always streamed, never written to a file of the primary first.
         repl-diskless-sync-delay|5|noted|A full synchronization begins at once.
         repl-diskless-sync-max-replicas|0|noted|A full synchronization begins at once.
-        repl-diskless-load|disabled|noted|A snapshot is loaded as it comes, and written to the data directory meanwhile.
+        repl-diskless-load|disabled|noted|A snapshot is loaded as it comes, and meanwhile written to the data directory, if there is one.
         repl-rdb-channel|no|noted|One connection carries everything.
         repl-ping-replica-period repl-ping-slave-period|10|noted|An idle link carries a ping a second.
         repl-disable-tcp-nodelay|no|noted|Links do not delay what they send.

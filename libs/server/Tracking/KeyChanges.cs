@@ -46,7 +46,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         listeners.Turned = Turn;
     }
 
-    /// <summary>Whose first one hands on what no reactor has changed.</summary>
+    /// <summary>The workers. The first of them hands on changes made on no worker's thread (expiry, eviction).</summary>
     internal required WorkerSet Workers { get; init; }
 
     /// <summary>True while clients track keys, or commands have events: then every change is handed on right after its command.</summary>

@@ -3,7 +3,7 @@ using Tsavorite;
 
 namespace Garnet.Types.Collections;
 
-/// <summary>Copies a value with chunks to another key (COPY, RENAME, MOVE), part by part as it is. Both partitions are locked by the session.</summary>
+/// <summary>Copies a value with chunks to another key (COPY, RENAME, MOVE): root and chunks, each unchanged. The session holds the locks of both partitions.</summary>
 public static unsafe class PieceTransfer
 {
     /// <summary>Copies to a key under which nothing is. The chunks have numbers of the second set, and of the first if it has any.</summary>

@@ -166,7 +166,7 @@ internal static unsafe class SortedFill
             at = SequencePage.Write(at, new ReadOnlySpan<byte>(&score, sizeof(double)), member.Span);
         }
 
-        page.Append(start, at, count); // they lie where they are to be: it notes so
+        page.Append(start, at, count); // the bytes lie in their place already: this only notes them
         slot.Count = count;
         return true;
     }
@@ -184,7 +184,7 @@ internal static unsafe class SortedFill
         return true;
     }
 
-    // The root does not tell of them yet, so that nobody else would.
+    // The root does not name these pages yet: nobody else would remove them.
     private static void RemovePages(ref RecordEdit edit, int pages)
     {
         while (pages > 0)

@@ -15,8 +15,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
     /// <summary>Score, member, score, member …</summary>
     public Operands Pairs;
     /// <summary>
-    /// Or members that are different, each behind its raw score, as whoever took them from a collection has them: without a way over text. They are
-    /// logged as pairs.
+    /// Instead of pairs: distinct members, each behind its raw score, as they come from another collection; no score is written as text to be read
+    /// again. They are logged as pairs.
     /// </summary>
     public Operands Scored;
     public PutScore Options;
@@ -75,7 +75,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         return Operands.TryDecode(from[1..], out Pairs) && Pairs.Count > 0 && Pairs.Count % 2 == 0;
     }
 
-    // All of them at once, if they are a set that is new.
+    // Writes a set that is not there yet in one go; where a condition has to be looked at, each member is put by itself.
     private bool TryCreate(ref RecordEdit edit)
     {
         if (edit.Exists || (Options & (PutScore.IfAbsent | PutScore.IfPresent | PutScore.IfGreater | PutScore.IfLess | PutScore.Add)) != 0)
@@ -87,7 +87,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
             return true;
         }
 
-        var terms = new FillTerms(0, areRaw, areRaw);
+        var terms = new FillTerms(ExpireAtMs: 0, AreDistinct: areRaw, AreRaw: areRaw);
         if (!SortedFill.TryCreateLarge(ref edit, areRaw ? Scored : Pairs, Limits, terms, out FillCounts counts))
             return false;
         (Added, Updated) = (counts.Added, counts.Rescored);

@@ -39,7 +39,7 @@ internal sealed class KeyGate(string refused = "moved", string waits = "cold") :
         {
             _gate = gate;
             _key = key;
-            DeadlineMs = 0; // looked at every tick
+            DeadlineMs = EveryTick;
         }
 
         internal override bool Resume(Worker worker, Connection client) => _gate._free.ContainsKey(_key);

@@ -74,7 +74,15 @@ public sealed class BulkClientTests(string provider)
         Assert.That(into.Memory.Span.Slice(200, 70_000).SequenceEqual(from.Memory.Span[..70_000]), Is.True);
         Assert.That(into.Memory.Span[..7].IndexOfAnyExcept((byte)0), Is.LessThan(0), "nothing beside it");
         Assert.That(into.Memory.Span[70_200..].IndexOfAnyExcept((byte)0), Is.LessThan(0), "nothing behind it");
-        Assert.ThrowsAsync<BulkRefusedException>(() => client.PutManyAsync(items, new BulkPutOptions { At = 1 }));
+        foreach (BulkPutOptions one in (BulkPutOptions[])[new() { At = 1 }, new() { Crc = 1 }, new() { IfVersion = stored[0].Version }])
+            Assert.ThrowsAsync<ArgumentException>(() => client.PutManyAsync(items, one), $"{one}");
+        foreach (BulkItem[] others in (BulkItem[][])[[], [.. Enumerable.Repeat(items[1], 65)]])
+        {
+            Assert.ThrowsAsync<ArgumentException>(() => client.PutManyAsync(others), $"{others.Length}");
+            Assert.ThrowsAsync<ArgumentException>(() => client.GetManyAsync(others), $"{others.Length}");
+        }
+
+        Assert.That((await client.PutManyAsync([.. Enumerable.Repeat(items[1], 64)]))?.Length, Is.EqualTo(64));
         Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => client.GetManyAsync([new("m1", into, Size, 1)]));
     }
 

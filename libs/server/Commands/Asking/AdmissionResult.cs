@@ -37,5 +37,9 @@ internal readonly struct AdmissionResult
 
     internal static AdmissionResult Refused(Fault fault) => Refused(OfFaults[(int)fault]);
 
+    /// <summary>
+    /// The command waits, and is asked about again. The wait needs an end: a <see cref="Parking.DeadlineMs"/> (<see cref="Parking.EveryTick"/> to be looked
+    /// at with every tick), or somebody who has it resumed; one with <see cref="Parking.Never"/> that nobody resumes hangs for ever.
+    /// </summary>
     internal static AdmissionResult Until(Parking wait) => new(null, wait);
 }

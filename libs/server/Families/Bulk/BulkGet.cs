@@ -132,15 +132,15 @@ internal readonly unsafe struct BulkGet : ICommand
         KeyRef key = call.Key;
         return WriteInline(ref call, in key, in terms, isAgain: false) switch
         {
-            InlineEnd.Written => Reply.Sent,
-            InlineEnd.Missing => call.Null(),
-            InlineEnd.OtherKind => call.Fail(Fault.WrongType),
+            InlineResult.Written => Reply.Sent,
+            InlineResult.Missing => call.Null(),
+            InlineResult.OtherKind => call.Fail(Fault.WrongType),
             _ => BulkCommands.FailVersion(ref call),
         };
     }
 
     /// <summary>Writes the value with what is said of it, unless there is none.</summary>
-    internal static InlineEnd WriteInline(ref Call call, in KeyRef key, in GetTerms terms, bool isAgain)
+    internal static InlineResult WriteInline(ref Call call, in KeyRef key, in GetTerms terms, bool isAgain)
     {
         var look = new PartLook(in terms);
         for (; ; isAgain = true)
@@ -149,9 +149,9 @@ internal readonly unsafe struct BulkGet : ICommand
             if (room > 0)
                 look.CopyTo(call.Out.Position + HeadBytes, room);
             if (call.Session.Read(in key, ref look, isAgain) != Outcome.Done)
-                return InlineEnd.Missing;
+                return InlineResult.Missing;
             if (look.Kind != RecordKind.String)
-                return InlineEnd.OtherKind;
+                return InlineResult.OtherKind;
             if (look.IsCopied)
                 break;
             call.Out.Room(look.Count + HeadBytes + RespWriter.Slack);
@@ -161,13 +161,13 @@ internal readonly unsafe struct BulkGet : ICommand
         var bytes = new ReadOnlySpan<byte>(value, look.Count);
         ulong version = look.Version ?? ValueDigest.Of(bytes);
         if (terms.Version is { } wanted && wanted != version)
-            return InlineEnd.OtherVersion;
+            return InlineResult.OtherVersion;
         Answer(ref call, 5, look.Count, look.Total, version, Crc32C.Of(bytes));
         call.Out.Bulk("value"u8);
         byte* at = RespWriter.BulkHeader(call.Out.Position, look.Count);
         Buffer.MemoryCopy(value, at, look.Count, look.Count);
         call.Out.Position = RespWriter.EndLine(at + look.Count);
-        return InlineEnd.Written;
+        return InlineResult.Written;
     }
 
     private static bool TryLook(ref Call call, ref PartLook look, bool isAgain, out Reply failed)

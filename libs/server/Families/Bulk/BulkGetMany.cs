@@ -56,7 +56,7 @@ internal readonly unsafe struct BulkGetMany : ICommand
             for (int i = 0; i < keys.Length; i++)
             {
                 GetTerms terms = TermsOf(capacities[i]);
-                if (BulkGet.WriteInline(ref call, in keys[i], in terms, read.IsAgain) != InlineEnd.Written)
+                if (BulkGet.WriteInline(ref call, in keys[i], in terms, read.IsAgain) != InlineResult.Written)
                     call.Out.Null();
             }
         }

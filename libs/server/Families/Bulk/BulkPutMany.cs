@@ -48,13 +48,18 @@ internal readonly unsafe struct BulkPutMany : ICommand
         return Reply.Sent;
     }
 
-    // A version, a checksum and a place are those of one value.
     private static bool TryOptions(ref Call call, int first, out PutTerms terms, out Reply failed)
     {
-        bool isRead = PutTerms.TryParseOptions(ref call, first, out terms, out failed);
-        if (isRead && (terms.VersionArg > 0 || terms.Crc is not null))
-            failed = call.Fail(Fault.Syntax);
-        return failed == Reply.Sent;
+        for (int i = first; i < call.Count; i++)
+        {
+            if (!call.Is(i, "IFVER"u8) && !call.Is(i, "CRC"u8) && !call.Is(i, "AT"u8))
+                continue;
+            terms = default;
+            failed = call.FailBytes("ERR IFVER, CRC and AT are those of one value: BULK.PUT has them"u8);
+            return false;
+        }
+
+        return PutTerms.TryParseOptions(ref call, first, out terms, out failed);
     }
 
     private static Reply Begin(ref Call call, int count)
@@ -92,7 +97,7 @@ internal readonly unsafe struct BulkPutMany : ICommand
         var template = new SetValue { Condition = terms.Condition, ExpireAtMs = terms.ExpireAtMs };
         try
         {
-            // bulk.C1; put off once more, for the tier or for memory, it finds the bytes where they are.
+            // bulk.C1; if this puts the command off (for the tier, or for memory), its next run finds the bytes staged as they are.
             reply = ManyCommands.SetAll(ref call, in strings, template, out bool applied);
             return wait.Drop(reply != Reply.Sent ? reply : applied ? Answer(ref call, transfer) : call.Null());
         }

@@ -37,7 +37,7 @@ internal static class KeyPlaces
             int place = First + (Step * i) + 1;
             bool isHere = call.Is(place, "INLINE"u8);
             if ((i > 0 && isHere != isInline) || (isHere && !call.Is(place + 1, "0"u8)))
-                failed = call.Fail(Fault.Syntax);
+                failed = call.FailBytes("ERR INLINE 0 stands in the place of region and offset, for all keys or for none"u8);
             isInline = isHere;
         }
 

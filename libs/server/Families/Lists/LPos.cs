@@ -8,6 +8,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Families.Lists;
 
+/// <summary>LPOS: at which places of a list elements equal to a value stand.</summary>
 internal readonly struct LPos : ICommand
 {
     public static CommandSpec Spec => ListCommands.Spec("LPOS", -3, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", "key element [RANK rank] [COUNT num-matches] [MAXLEN len]", "Returns the indexes of elements equal to a value.") with { Since = "6.0.6" };

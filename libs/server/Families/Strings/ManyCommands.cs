@@ -7,7 +7,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Families.Strings;
 
-/// <summary>Several strings at once: MGET, MSET, MSETNX, MSETEX. The writes are one atomic step over all partitions they touch.</summary>
+/// <summary>Several strings at once: MGET, MSET, MSETNX, MSETEX, and what BULK.MPUT writes. The writes are one atomic step over all partitions they touch.</summary>
 internal static unsafe class ManyCommands
 {
     private const int PrefetchWidth = 64, PairBytes = 32; // of a pair, besides its bytes

@@ -46,7 +46,7 @@ internal sealed class OwnChanges(Store store, MemorySettings settings, WorkerSet
             store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
         }
 
-        store.PauseExpiry(true); // a mover's step that evicts has ended too
+        store.PauseExpiry(true); // waits for the mover's step under way, which may be one that evicts
         RoleRounds.Await(workers, stops);
     }
 

@@ -28,7 +28,9 @@ public enum EvictionPolicy : byte
 public static class EvictionPolicies
 {
     /// <summary>All names, as they stand in redis.conf: those of the enumeration, with dashes.</summary>
-    public const string Names = "volatile-lru volatile-lfu volatile-random volatile-ttl allkeys-lru allkeys-lfu allkeys-random noeviction";
+    public const string Names =
+        "volatile-lru volatile-lfu volatile-random volatile-ttl "
+        + "allkeys-lru allkeys-lfu allkeys-random noeviction";
 
     private static readonly EvictionRule Nothing = new(isVolatile: false, isByFrequency: false, static (_, _) => false);
 

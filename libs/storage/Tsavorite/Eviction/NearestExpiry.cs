@@ -1,6 +1,6 @@
 namespace Tsavorite;
 
-/// <summary>Whose time comes first goes first. The one order for which records are touched to choose.</summary>
+/// <summary>Whose time comes first goes first. The time stands in the record, which is touched to choose; the index word does not have it.</summary>
 internal readonly unsafe struct NearestExpiry : IEvictionOrder
 {
     public static bool IsByFrequency => false;

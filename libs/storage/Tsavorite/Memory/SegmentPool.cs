@@ -14,7 +14,9 @@ internal sealed unsafe class SegmentPool
     private readonly uint _segmentsMax;
     private int _gate;
     private uint _fresh = 1, _backedHead, _bareHead;
-    private int _backed, _least, _idle; // free and backed: now, the least since the last look, and what of it nobody wanted before that
+    private int _backed; // free segments that have memory
+    private int _backedLow; // the fewest of them since the last look
+    private int _backedLowBefore; // the fewest between the two looks before: as many lay idle
     private long _lookedMs;
 
     public SegmentPool(Arena arena, int segmentBytes)
@@ -87,8 +89,8 @@ internal sealed unsafe class SegmentPool
     {
         SpinLatch.Enter(ref _gate);
         if (nowMs - _lookedMs is < 0 or >= IdleMs)
-            (_idle, _least, _lookedMs) = (_least, _backed, nowMs);
-        long keep = Math.Max(keepBytes / SegmentBytes, Math.Min(mostBytes / SegmentBytes, _backed - _idle));
+            (_backedLowBefore, _backedLow, _lookedMs) = (_backedLow, _backed, nowMs);
+        long keep = Math.Max(keepBytes / SegmentBytes, Math.Min(mostBytes / SegmentBytes, _backed - _backedLowBefore));
         SpinLatch.Exit(ref _gate);
         for (int i = 0; i < 64 && _backed > keep; i++)
         {
@@ -98,8 +100,8 @@ internal sealed unsafe class SegmentPool
             {
                 _backedHead = _segments[number].Next;
                 _backed--;
-                _idle = Math.Max(_idle - 1, 0);
-                _least = Math.Min(_least, _backed);
+                _backedLowBefore = Math.Max(_backedLowBefore - 1, 0);
+                _backedLow = Math.Min(_backedLow, _backed);
             }
             SpinLatch.Exit(ref _gate);
             if (number == 0)
@@ -119,8 +121,8 @@ internal sealed unsafe class SegmentPool
         if (number != 0)
         {
             _backedHead = _segments[number].Next;
-            _least = Math.Min(_least, --_backed);
-            _idle = Math.Min(_idle, _backed);
+            _backedLow = Math.Min(_backedLow, --_backed);
+            _backedLowBefore = Math.Min(_backedLowBefore, _backed);
             return number;
         }
         number = _bareHead;

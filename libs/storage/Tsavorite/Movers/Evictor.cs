@@ -2,7 +2,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// Gives up records by policy. Candidates come from a few random buckets; the two frequency bits in the index word
-/// act as a second chance, so neither a list nor a record is touched to choose (but for the nearest expiry).
+/// act as a second chance: there is no list to keep, and a record is touched to choose only by an order that looks into it.
 /// Neither chunks nor what is reserved (functions) are ever candidates.
 /// </summary>
 internal sealed unsafe class Evictor

@@ -64,7 +64,7 @@ public static unsafe class MemberFill
 
         ChunkedMembers.Settle(ref edit, added, bytes, exceeds);
         if (added < CountOf(operands, shape, terms))
-            ChunkedMembers.Fit(ref edit, shape.Form); // nothing is larger than what came of them wants
+            ChunkedMembers.Fit(ref edit, shape.Form); // some came twice: the room reserved for these is given back
         counts = new FillCounts(added, rescored);
         return true;
     }
@@ -134,7 +134,7 @@ public static unsafe class MemberFill
         return false;
     }
 
-    // A field and its value, a member, or a score and its member: where the score is noted stands in the value, to be read by ScoreOf.
+    // Reads the next entry: a member, a field and its value, or a score and its member. Of the last the value points at the score, for ScoreOf to read.
     private static bool Next(ref Operands.Reader reader, EntryForm form, in FillTerms terms, out Entry parts)
     {
         parts = default;

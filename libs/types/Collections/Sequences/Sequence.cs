@@ -86,7 +86,7 @@ public static unsafe class Sequence
         return true;
     }
 
-    /// <summary>Bytes of a page for elements of so many, an eighth of it free.</summary>
+    /// <summary>How large a page is made for elements of so many bytes: an eighth of that is added, to grow into.</summary>
     public static int CapacityFor(SequenceKind kind, long elementBytes)
     {
         long content = SequencePage.HeadOf(kind, (int)Math.Min(elementBytes, int.MaxValue)) + elementBytes;

@@ -5,7 +5,7 @@ internal sealed unsafe class ColdRead(ulong word)
 {
     /// <summary>Its name (<see cref="ColdAddress.Name"/>).</summary>
     public readonly ulong Word = word;
-    /// <summary>The segment's when it was pinned: what is read there is believed of that use of it only (store.C3).</summary>
+    /// <summary>The life of the segment (its generation) when it was pinned: what is read counts only while the segment has that life (store.C3).</summary>
     public ulong Life;
     public ColdReadState State;
     /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>

@@ -3,7 +3,7 @@ using System.Numerics;
 namespace Tsavorite;
 
 /// <summary>
-/// Which records lie in one segment, by their length. Those of up to half a KiB share pages, and none crosses the end of one: a page is read for each, and what page ends lose is
+/// Size class of a record on the tier: up to 512 bytes, 1, 2 and 4 KiB, then powers of two of pages. A segment has records of one class. Those of up to 512 bytes share pages, and none crosses the end of one: a page is read for each, and what page ends lose is
 /// little. Of longer ones it would be much, a half of the room for those of little more than 2 KiB, so that they follow each other wherever they end; since they are kept apart by powers of two,
 /// one page more is read for them at the most, and for most none. Their segments are of band 1, which says that to those who do not know of classes; the longest record stands in the head.
 /// </summary>
@@ -15,10 +15,10 @@ internal readonly record struct ColdClass(int Number, int Band, int RecordMax)
     /// <summary>Longest record that shares pages; longest of the classes that are less than their band.</summary>
     public const int SharedMax = 512, RecordMaxLeast = 2 * SharedMax, RecordMaxMost = ColdSegments.PageBytes;
 
-    private static readonly int s_more = BitOperations.Log2(RecordMaxMost / SharedMax);
+    private static readonly int ClassesBesideBands = BitOperations.Log2(RecordMaxMost / SharedMax);
 
     /// <summary>How many there are where there are so many bands.</summary>
-    public static int CountOf(int bands) => bands + s_more;
+    public static int CountOf(int bands) => bands + ClassesBesideBands;
 
     /// <summary>The class of records of that length.</summary>
     public static ColdClass Of(int bytes)
@@ -28,7 +28,7 @@ internal readonly record struct ColdClass(int Number, int Band, int RecordMax)
         if (bytes > RecordMaxMost)
         {
             int band = BitOperations.Log2((uint)(bytes - 1) / ColdSegments.PageBytes) + 1;
-            return new ColdClass(band + s_more, band, 0);
+            return new ColdClass(band + ClassesBesideBands, band, 0);
         }
         int recordMax = (int)BitOperations.RoundUpToPowerOf2((uint)bytes);
         return new ColdClass(BitOperations.Log2((uint)(recordMax / SharedMax)), 1, recordMax);

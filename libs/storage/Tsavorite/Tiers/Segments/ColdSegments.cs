@@ -209,7 +209,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         SpinLatch.Exit(ref _gate);
     }
 
-    /// <summary>The head of the segment, as it is if it has that life, says what its longest record is.</summary>
+    /// <summary>Notes the longest record of a segment, which its head has told; nothing if the segment has another life by now.</summary>
     public void LearnRecordMax(uint number, ulong life, int recordMax)
     {
         ColdSegment* segment = _segments.Items + number;

@@ -1,7 +1,7 @@
 namespace Garnet.Server.Families.Bulk;
 
 /// <summary>Whether a value was written into the reply, or why not.</summary>
-internal enum InlineEnd
+internal enum InlineResult
 {
     /// <summary>It was.</summary>
     Written,
