@@ -17,6 +17,10 @@ internal sealed class CommandLine
     public bool Applies { get; private set; }
     /// <summary>The file in persistent memory that the directory's log may have its end in; empty: none is named.</summary>
     public string MemoryFile { get; private set; } = "";
+    /// <summary>True if a status is to be said for programs.</summary>
+    public bool AsJson { get; private set; }
+    /// <summary>True if a status is to be said again and again.</summary>
+    public bool Watches { get; private set; }
     /// <summary>Each setting's name and its words, in order.</summary>
     public List<KeyValuePair<string, string[]>> Settings { get; } = [];
 
@@ -28,10 +32,20 @@ internal sealed class CommandLine
             return line.TakeDataVerb(args);
         if (args is ["ping" or "health", ..])
             (line.Verb, at) = (CommandVerb.Ping, 1);
+        else if (args is ["status", ..])
+            (line.Verb, at, args) = (CommandVerb.Status, 1, line.TakeStatusOptions(args));
+        else if (args is ["doctor", ..])
+            (line.Verb, at) = (CommandVerb.Doctor, 1);
         else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..])
             line.ConfigFile = args[at++];
         while (at < args.Length) at = IsShell(args[at], out string option) ? line.TakeShell(args, at, option) : line.TakeSetting(args, at);
         return line;
+    }
+
+    private string[] TakeStatusOptions(string[] args)
+    {
+        (AsJson, Watches) = (args.Contains("--json"), args.Contains("--watch"));
+        return [.. args.Where(static word => word is not ("--json" or "--watch"))];
     }
 
     private CommandLine TakeDataVerb(string[] args)

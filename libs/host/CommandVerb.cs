@@ -5,6 +5,8 @@ internal enum CommandVerb
 {
     Serve,
     Ping,
+    Status,
+    Doctor,
     CheckConfig,
     CheckData,
     RepairData,

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Host.Operate;
 using Garnet.Server;
 using Garnet.Server.Persistence;
 using Microsoft.Extensions.Logging;
@@ -109,6 +110,10 @@ public static class ServerProcess
         sources.Finish();
         if (line.Verb == CommandVerb.Ping)
             return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
+        if (line.Verb == CommandVerb.Status)
+            return StatusVerb.Run(settings, line.AsJson, line.Watches, Console.Out) ? 0 : Broken;
+        if (line.Verb == CommandVerb.Doctor)
+            return DoctorVerb.Run(settings, Machine.Own, Console.Out) ? 0 : Broken;
         if (line.Verb == CommandVerb.CheckConfig)
             return ReportFile(line.ConfigFile!, sources.Notices);
         return Serve(settings, table, sources.Notices, line.ConfigFile, beside);

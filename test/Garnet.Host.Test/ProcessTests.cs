@@ -78,10 +78,13 @@ public sealed class ProcessTests
         using Process server = Start($"--port {port}");
         WaitFor(server, "Ready to accept connections");
         Assert.That(Exit($"ping --port {port}"), Is.Zero);
+        Assert.That(Exit($"status --port {port}"), Is.Zero);
+        Assert.That(Exit($"doctor --port {port}"), Is.Zero.Or.EqualTo(1), "the machine is as it is");
         Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
         server.WaitForExit();
         Assert.That(server.ExitCode, Is.Zero);
         Assert.That(Exit($"ping --port {port}"), Is.EqualTo(1));
+        Assert.That(Exit($"status --port {port}"), Is.EqualTo(1));
     }
 
     [TestCase(false)]

@@ -6,7 +6,7 @@ using System.Text;
 namespace Garnet.Common.Resp;
 
 /// <summary>
-/// The client's end of a connection: requests, and replies of one line; what a server needs of others of its kind. Each step has its time and throws
+/// The client's end of a connection: requests, and replies of one line or of one string; what a server needs of others of its kind. Each step has its time and throws
 /// <see cref="OperationCanceledException"/> behind it, <see cref="SocketException"/> if the connection fails, <see cref="IOException"/> if the other
 /// end sends no line, of which <see cref="EndOfStreamException"/> if it closes it.
 /// </summary>
@@ -68,16 +68,31 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
         while (true)
         {
             if (_at == _end)
-            {
-                using var timeout = new CancellationTokenSource(timeoutMs);
-                (_at, _end) = (0, await Receive(timeout.Token).ConfigureAwait(false));
-                if (_end == 0)
-                    throw new EndOfStreamException("it closed the connection");
-            }
-
+                await Refill().ConfigureAwait(false);
             if (line.EndsWith(_received[_at++]))
                 return line.Text;
         }
+    }
+
+    /// <summary>Sends a request of words, and reads its reply: a string of at most so many bytes without its head, or a line as it stands.</summary>
+    /// <exception cref="IOException">The string is longer.</exception>
+    public async Task<string> CallForText(int bytesMax, params string[] words)
+    {
+        string head = await Call(words).ConfigureAwait(false);
+        if (head is not ['$', .. string digits] || !int.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out int bytes))
+            return head;
+        if (bytes > bytesMax)
+            throw new IOException($"its reply has {bytes} bytes, and no more than {bytesMax} are read");
+        byte[] text = new byte[bytes + 2]; // and the end of the line
+        for (int at = 0; at < text.Length;)
+        {
+            if (_at == _end)
+                await Refill().ConfigureAwait(false);
+            int some = Math.Min(_end - _at, text.Length - at);
+            _received.AsSpan(_at, some).CopyTo(text.AsSpan(at));
+            (_at, at) = (_at + some, at + some);
+        }
+        return Encoding.UTF8.GetString(text, 0, bytes);
     }
 
     /// <inheritdoc/>
@@ -85,6 +100,14 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
     {
         _stream?.Dispose();
         socket.Dispose();
+    }
+
+    private async Task Refill()
+    {
+        using var timeout = new CancellationTokenSource(timeoutMs);
+        (_at, _end) = (0, await Receive(timeout.Token).ConfigureAwait(false));
+        if (_end == 0)
+            throw new EndOfStreamException("it closed the connection");
     }
 
     private static byte[] Head(char type, int count) =>

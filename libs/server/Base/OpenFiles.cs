@@ -5,9 +5,6 @@ namespace Garnet.Server.Base;
 /// <summary>How many files the process may have open; each client is one.</summary>
 internal static unsafe class OpenFiles
 {
-    /// <summary>Files that are not clients: listeners, event queues, logs, the runtime's own, and some air.</summary>
-    internal const int Reserve = 128;
-
     /// <summary>
     /// Raises the soft limit as far as the clients need and the hard limit allows; returns how many clients then fit.
     /// </summary>
@@ -18,7 +15,7 @@ internal static unsafe class OpenFiles
         ulong* limits = stackalloc ulong[2]; // soft, hard
         if (Libc.getrlimit(Libc.RLIMIT_NOFILE, limits) != 0)
             return clients;
-        ulong wanted = (ulong)clients + Reserve;
+        ulong wanted = (ulong)clients + NetworkSettings.FilesBesideClients;
         if (limits[0] < wanted && limits[0] < limits[1])
         {
             ulong before = limits[0];
@@ -27,6 +24,6 @@ internal static unsafe class OpenFiles
                 limits[0] = before;
         }
 
-        return limits[0] >= wanted ? clients : Math.Max((long)limits[0] - Reserve, 1);
+        return limits[0] >= wanted ? clients : Math.Max((long)limits[0] - NetworkSettings.FilesBesideClients, 1);
     }
 }

@@ -119,7 +119,7 @@ internal sealed class ClientLimits
     internal void FitOrSay(ServerLog log)
     {
         if (!Fit())
-            log.TooFewFiles(_settings.Network.ClientsMax, ClientsMax + OpenFiles.Reserve, ClientsMax);
+            log.TooFewFiles(_settings.Network.ClientsMax, ClientsMax + NetworkSettings.FilesBesideClients, ClientsMax);
     }
 
     // Takes over settings that are read on hot paths.

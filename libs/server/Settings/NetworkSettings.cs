@@ -6,6 +6,9 @@ namespace Garnet.Server;
 /// <summary>Where the server listens and how much a connection may hold.</summary>
 public sealed class NetworkSettings
 {
+    /// <summary>Open files that are not clients: listeners, event queues, logs, the runtime's own, and some air.</summary>
+    public const int FilesBesideClients = 128;
+
     [Setting("port", "TCP port to listen on; 0 switches TCP off.", Unit = SettingUnit.Count, Min = 0, Max = 65535)]
     public int Port { get; set; } = 6379;
 

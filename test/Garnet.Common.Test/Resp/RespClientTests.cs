@@ -38,6 +38,39 @@ public sealed class RespClientTests
         }
     }
 
+    [TestCase("$12\r\na:1\r\nb:2\r\n\r\n\r\n", "a:1\r\nb:2\r\n\r\n")]
+    [TestCase("$0\r\n\r\n", "")]
+    [TestCase("-NOAUTH x\r\n", "-NOAUTH x")]
+    [TestCase("$-1\r\n", "$-1")]
+    [TestCase("$99999999999\r\n", "$99999999999")]
+    public async Task A_string_is_read_whole_and_what_is_none_as_it_stands(string reply, string text)
+    {
+        (RespClient client, Socket other) = await Connected(10_000);
+        using (client)
+        using (other)
+        {
+            Task<string> answer = client.CallForText(12, "INFO");
+            foreach (byte b in Encoding.ASCII.GetBytes(reply + "+PONG\r\n")) await other.SendAsync(new[] { b });
+            Assert.That((await answer, await client.ReadLine()), Is.EqualTo((text, "+PONG")));
+        }
+    }
+
+    [Test]
+    public async Task A_string_longer_than_wanted_and_one_cut_short_are_failures_of_the_connection()
+    {
+        (RespClient client, Socket other) = await Connected(10_000);
+        await other.SendAsync("$13\r\n"u8.ToArray());
+        Assert.That(Assert.ThrowsAsync<IOException>(() => client.CallForText(12, "INFO"))!.Message, Does.Contain("13 bytes"));
+        client.Dispose();
+        other.Dispose();
+        (client, other) = await Connected(10_000);
+        await other.SendAsync("$12\r\nshort"u8.ToArray());
+        other.Shutdown(SocketShutdown.Send);
+        Assert.ThrowsAsync<EndOfStreamException>(() => client.CallForText(12, "INFO"));
+        client.Dispose();
+        other.Dispose();
+    }
+
     [Test]
     public async Task An_end_a_line_without_an_end_and_silence_are_failures_of_the_connection()
     {

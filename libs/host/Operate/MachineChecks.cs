@@ -1,0 +1,91 @@
+using System.Globalization;
+using Garnet.Common;
+using Garnet.Server;
+
+namespace Garnet.Host.Operate;
+
+/// <summary>
+/// What <c>garnet-server doctor</c> looks at where the server runs: the kernel, its limits and the file systems, against what the
+/// settings ask for. Each check is a line of the table, and finds nothing or one thing.
+/// </summary>
+internal static class MachineChecks
+{
+    private const int CalmSwappiness = 10;
+
+    /// <summary>The checks by what they look at.</summary>
+    public static IReadOnlyList<(string Name, Func<Machine, ServerSettings, Finding?> Look)> All { get; } =
+    [
+        ("memory limit", MemoryLimit), ("huge pages", HugePages), ("memory overcommit", Overcommit), ("swap", Swap),
+        ("open files", OpenFiles), ("connection backlog", Backlog), ("clock source", Clock), ("io_uring", IoUring),
+        ("data directory", DataDirectory), ("tier's directory", TierDirectory),
+    ];
+
+    private static Finding? MemoryLimit(Machine machine, ServerSettings settings)
+    {
+        long limit = settings.Memory.MaxMemoryBytes;
+        return limit <= machine.MemoryBytes || machine.MemoryBytes == 0 ? null
+            : new(true, $"maxmemory is {SettingText.PrintMemory(limit)}, and there are {SettingText.PrintMemory(machine.MemoryBytes)}",
+                "the kernel ends the server when memory is out (out-of-memory killer), before any key is evicted",
+                $"--maxmemory {machine.MemoryBytes * 3 / 4}, or give the container more");
+    }
+
+    private static Finding? HugePages(Machine machine, ServerSettings settings) =>
+        !machine.Text("/sys/kernel/mm/transparent_hugepage/enabled").Contains("[never]", StringComparison.Ordinal) ? null
+            : new(false, "huge pages are switched off", "the store asks for them where they fit; without them look-ups in much memory take longer",
+                "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
+
+    private static Finding? Overcommit(Machine machine, ServerSettings settings) =>
+        machine.Number("/proc/sys/vm/overcommit_memory") != 2 ? null
+            : new(false, "the kernel does not overcommit memory (vm.overcommit_memory = 2)",
+                "the store reserves addresses for all it may grow to, and the kernel counts them as used", "sysctl vm.overcommit_memory=0");
+
+    private static Finding? Swap(Machine machine, ServerSettings settings) =>
+        !machine.Swaps || machine.Number("/proc/sys/vm/swappiness") is not > CalmSwappiness ? null
+            : new(false, $"there is swap space, and vm.swappiness is {machine.Text("/proc/sys/vm/swappiness")}",
+                "keys that were not asked for lately may be swapped out, and reading one then waits for the disk",
+                "sysctl vm.swappiness=1, or swapoff -a");
+
+    private static Finding? OpenFiles(Machine machine, ServerSettings settings)
+    {
+        long wanted = settings.Network.ClientsMax + NetworkSettings.FilesBesideClients;
+        return machine.OpenFiles is not { } files || files >= wanted ? null
+            : new(false, string.Create(CultureInfo.InvariantCulture, $"{files} files may be open, and maxclients is {settings.Network.ClientsMax}"),
+                "each client is an open file: clients beyond the limit are refused",
+                $"ulimit -Hn {wanted} before the start, or LimitNOFILE={wanted} in the unit");
+    }
+
+    private static Finding? Backlog(Machine machine, ServerSettings settings)
+    {
+        int wanted = settings.Network.TcpBacklog;
+        return machine.Number("/proc/sys/net/core/somaxconn") is not { } granted || granted >= wanted ? null
+            : new(false, string.Create(CultureInfo.InvariantCulture, $"tcp-backlog is {wanted}, and the kernel grants {granted}"),
+                "when many clients connect at once some wait a second and more", $"sysctl net.core.somaxconn={wanted}");
+    }
+
+    private static Finding? Clock(Machine machine, ServerSettings settings) =>
+        machine.Text("/sys/devices/system/clocksource/clocksource0/current_clocksource") is not ("hpet" or "acpi_pm" or "refined-jiffies" or "xen") ? null
+            : new(false, "the clock source is "
+                + machine.Text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+                "each look at the clock is a call of the kernel: some hundred nanoseconds a command",
+                "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, where available_clocksource has it");
+
+    private static Finding? IoUring(Machine machine, ServerSettings settings) =>
+        settings.Tier.Path.Length == 0 || machine.Number("/proc/sys/kernel/io_uring_disabled") is not > 0 ? null
+            : new(false, "io_uring is switched off (kernel.io_uring_disabled)", "the tier is read by a few threads instead, and fewer reads are under way at once",
+                "sysctl kernel.io_uring_disabled=0");
+
+    private static Finding? DataDirectory(Machine machine, ServerSettings settings) =>
+        (settings.Persistence.AppendOnly || settings.Persistence.Directory != Environment.CurrentDirectory) // else nothing is written there
+            && IsMemory(machine, settings.Persistence.Directory)
+            ? new(true, $"the data directory {settings.Persistence.Directory} lies in memory", "all of it is gone when the machine ends",
+                "--dir DIRECTORY on a disk")
+            : null;
+
+    private static Finding? TierDirectory(Machine machine, ServerSettings settings) =>
+        settings.Tier.Path.Length > 0 && IsMemory(machine, settings.Tier.Path)
+            ? new(true, $"the tier {Path.GetFullPath(settings.Tier.Path)} lies in memory", "it takes the memory that it is there to save",
+                "--tier-path DIRECTORY on a disk")
+            : null;
+
+    private static bool IsMemory(Machine machine, string path) => machine.FileSystemOf(Path.GetFullPath(path)) is "tmpfs" or "ramfs";
+}

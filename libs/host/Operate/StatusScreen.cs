@@ -1,0 +1,167 @@
+using System.Globalization;
+using System.Net;
+using System.Text;
+using System.Text.Json;
+using Garnet.Common;
+
+namespace Garnet.Host.Operate;
+
+/// <summary>A server at one glance: the screen of <c>garnet-server status</c>, as lines for people and as JSON.</summary>
+internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingMs, IReadOnlyList<Finding> findings)
+{
+    private const int Slowest = 3, NameWidth = 14;
+
+    /// <summary>Nothing is in trouble; advice does not count.</summary>
+    public bool IsHealthy => !findings.Any(static one => one.IsTrouble);
+
+    /// <summary>The lines for people.</summary>
+    public IEnumerable<string> Lines()
+    {
+        yield return $"{target}  Garnet {info.Text("garnet_version")}  {(IsHealthy ? "healthy" : "IN TROUBLE")}";
+        foreach ((string name, string text) in Rows())
+            yield return $"  {name.PadRight(NameWidth)}{text}";
+        foreach (Finding one in findings)
+        {
+            yield return $"{(one.IsTrouble ? "TROUBLE" : "Advice")}: {one.What}: {one.Why}";
+            yield return $"  {one.Next}";
+        }
+    }
+
+    /// <summary>The same for programs: figures as numbers, and what is found as a list.</summary>
+    public string Json()
+    {
+        using var bytes = new MemoryStream();
+        using (var json = new Utf8JsonWriter(bytes))
+        {
+            json.WriteStartObject();
+            json.WriteString("address", target.ToString());
+            json.WriteBoolean("healthy", IsHealthy);
+            json.WriteNumber("ping_ms", Math.Round(pingMs, 3));
+            json.WriteStartObject("info");
+            foreach (string name in info.Names)
+            {
+                if (long.TryParse(info.Text(name), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number))
+                    json.WriteNumber(name, number);
+                else
+                    json.WriteString(name, info.Text(name));
+            }
+            json.WriteEndObject();
+            json.WriteStartArray("findings");
+            foreach (Finding one in findings)
+            {
+                json.WriteStartObject();
+                json.WriteString("kind", one.IsTrouble ? "trouble" : "advice");
+                json.WriteString("what", one.What);
+                json.WriteString("why", one.Why);
+                json.WriteString("next", one.Next);
+                json.WriteEndObject();
+            }
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+        return Encoding.UTF8.GetString(bytes.ToArray());
+    }
+
+    /// <summary>For programs: there is no answer, and why.</summary>
+    public static string NoAnswer(ServerAnswer answer)
+    {
+        using var bytes = new MemoryStream();
+        using (var json = new Utf8JsonWriter(bytes))
+        {
+            json.WriteStartObject();
+            json.WriteString("address", answer.Target.ToString());
+            json.WriteBoolean("healthy", false);
+            json.WriteString("refusal", answer.Refusal);
+            json.WriteEndObject();
+        }
+        return Encoding.UTF8.GetString(bytes.ToArray());
+    }
+
+    private IEnumerable<(string Name, string Text)> Rows()
+    {
+        yield return ("up", $"{Span(info.Number("uptime_in_seconds"))}, process {info.Text("process_id")}, answers in {Decimal(pingMs)} ms");
+        yield return ("role", Role());
+        yield return ("memory", Memory());
+        yield return ("keys", Keys());
+        yield return ("persistence", Persistence());
+        if (info.Text("tier_path").Length + info.Text("tier_pm_path").Length > 0)
+            yield return ("tiers", Tiers());
+        string blocked = info.Number("blocked_clients") is > 0 and var n ? $", {Count(n)} blocked" : "";
+        yield return ("clients", $"{Count(info.Number("connected_clients"))} of {Count(info.Number("maxclients"))}{blocked}");
+        yield return ("load", $"{Count(info.Number("instantaneous_ops_per_sec"))} commands/s, "
+            + $"in {info.Text("instantaneous_input_kbps")} KiB/s, out {info.Text("instantaneous_output_kbps")} KiB/s");
+        yield return ("slowest (p99)", Latencies());
+    }
+
+    private string Role()
+    {
+        if (info.Text("role") == "slave")
+        {
+            return $"replica of {info.Text("master_host")}:{info.Text("master_port")}, link {info.Text("master_link_status")}, "
+                + $"{Count(info.Number("garnet_repl_lag_ms"))} ms behind";
+        }
+        string[] replicas = [.. info.Numbered("garnet_slave")];
+        if (replicas.Length == 0)
+            return "primary without replicas";
+        double behind = replicas.Max(one => info.PartNumber(one, "lag_batches"));
+        return $"primary of {replicas.Length}, the furthest {Count((long)behind)} batches behind";
+    }
+
+    private string Memory()
+    {
+        long used = info.Number("used_memory"), limit = info.Number("maxmemory");
+        string of = limit > 0 ? $" of {SettingText.PrintMemory(limit)} ({Decimal(used * 100.0 / limit)} %)" : "";
+        return $"{SettingText.PrintMemory(used)}{of}, resident {SettingText.PrintMemory(info.Number("used_memory_rss"))}, "
+            + $"{info.Text("maxmemory_policy")}, {Count(info.Number("evicted_keys"))} evicted";
+    }
+
+    private string Keys()
+    {
+        string[] databases = [.. info.Numbered("db")];
+        double keys = databases.Sum(one => info.PartNumber(one, "keys")), expire = databases.Sum(one => info.PartNumber(one, "expires"));
+        long hits = info.Number("keyspace_hits"), asked = hits + info.Number("keyspace_misses");
+        string found = asked > 0 ? $", {Decimal(hits * 100.0 / asked)} % of reads found theirs" : "";
+        return $"{Count((long)keys)}, of which {Count((long)expire)} expire{found}";
+    }
+
+    private string Persistence()
+    {
+        if (info.Text("garnet_data_directory").Length == 0)
+            return "none";
+        long saved = info.Number("rdb_last_save_time");
+        string snapshot = saved > 0 ? $"last snapshot (or start) {Span((info.Number("server_time_usec") / 1_000_000) - saved)} ago" : "no snapshot yet";
+        string log = info.Number("aof_enabled") == 0 ? "no append-only file"
+            : $"append-only file of {SettingText.PrintMemory(info.Number("aof_current_size"))}";
+        string outlives = info.Text("aof_durability") switch
+        {
+            "none" => "", "os" => ", what is acknowledged outlives the process", "disk" => ", what is acknowledged outlives a power cut",
+            var other => $", what is acknowledged is kept: {other}",
+        };
+        return $"{log}{outlives}; {snapshot}";
+    }
+
+    private string Tiers() =>
+        $"{Count(info.Number("tier_cold_records"))} cold records, "
+            + $"free {SettingText.PrintMemory(info.Number("tier_free_bytes"))} of {SettingText.PrintMemory(info.Number("tier_size_bytes"))}";
+
+    private string Latencies()
+    {
+        const string Prefix = "latency_percentiles_usec_";
+        (string Command, double Us)[] slowest = [.. info.Names.Where(static name => name.StartsWith(Prefix, StringComparison.Ordinal))
+            .Select(name => (name[Prefix.Length..], info.PartNumber(name, "p99"))).OrderByDescending(static one => one.Item2).Take(Slowest)];
+        return slowest.Length == 0 ? "nothing was asked yet"
+            : string.Join(", ", slowest.Select(static one => $"{one.Command} {Decimal(one.Us / 1000)} ms"));
+    }
+
+    private static string Count(long n) => n.ToString("N0", CultureInfo.InvariantCulture);
+
+    private static string Decimal(double n) => n.ToString(n < 10 ? "0.##" : "N0", CultureInfo.InvariantCulture);
+
+    private static string Span(long seconds) => TimeSpan.FromSeconds(Math.Max(seconds, 0)) switch
+    {
+        { TotalMinutes: < 1 } t => $"{t.Seconds} s",
+        { TotalHours: < 1 } t => $"{t.Minutes} min",
+        { TotalDays: < 1 } t => $"{t.Hours} h {t.Minutes} min",
+        var t => $"{t.Days} days {t.Hours} h",
+    };
+}
