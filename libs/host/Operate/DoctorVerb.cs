@@ -40,7 +40,7 @@ internal static class DoctorVerb
             output.WriteLine($"  {one.Next}");
         }
         int troubles = findings.Count(static one => one.IsTrouble);
-        output.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{troubles} in trouble, {findings.Count - troubles} could be better."));
+        output.WriteLine($"{troubles} in trouble, {findings.Count - troubles} could be better.");
         return troubles == 0;
     }
 }

@@ -26,11 +26,11 @@ internal sealed partial class Machine(Func<string, string?> read, long memoryByt
 
     /// <summary>How many files a process started from here may have open, once it has raised its limit; null: nobody says.</summary>
     public long? OpenFiles =>
-        HardLimit().Match(Text("/proc/self/limits")) is { Success: true } found ? long.Parse(found.Groups[1].Value, CultureInfo.InvariantCulture) : null;
+        HardLimit().Match(Text("/proc/self/limits")) is { Success: true } found ? NumberIn(found) : null;
 
     /// <summary>How much of a process has been swapped out, in KiB.</summary>
     public long SwappedKiB(long process) =>
-        Swapped().Match(Text($"/proc/{process}/status")) is { Success: true } found ? long.Parse(found.Groups[1].Value, CultureInfo.InvariantCulture) : 0;
+        Swapped().Match(Text($"/proc/{process}/status")) is { Success: true } found ? NumberIn(found) : 0;
 
     /// <summary>The kind of the file system that a path lies on (<c>tmpfs</c>, <c>ext4</c>); empty: nobody says.</summary>
     public string FileSystemOf(string path)
@@ -44,6 +44,8 @@ internal sealed partial class Machine(Func<string, string?> read, long memoryByt
         }
         return best.Kind;
     }
+
+    private static long NumberIn(Match found) => long.Parse(found.Groups[1].Value, CultureInfo.InvariantCulture);
 
     private static bool IsUnder(string path, string mount) =>
         mount == "/" || path == mount || path.StartsWith(mount + "/", StringComparison.Ordinal);

@@ -31,7 +31,8 @@ internal static class MachineChecks
 
     private static Finding? HugePages(Machine machine, ServerSettings settings) =>
         !machine.Text("/sys/kernel/mm/transparent_hugepage/enabled").Contains("[never]", StringComparison.Ordinal) ? null
-            : new(false, "huge pages are switched off", "the store asks for them where they fit; without them look-ups in much memory take longer",
+            : new(false, "huge pages are switched off",
+                "the store asks for them where they fit; without them look-ups in much memory take longer",
                 "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled");
 
     private static Finding? Overcommit(Machine machine, ServerSettings settings) =>
@@ -49,7 +50,7 @@ internal static class MachineChecks
     {
         long wanted = settings.Network.ClientsMax + NetworkSettings.FilesBesideClients;
         return machine.OpenFiles is not { } files || files >= wanted ? null
-            : new(false, string.Create(CultureInfo.InvariantCulture, $"{files} files may be open, and maxclients is {settings.Network.ClientsMax}"),
+            : new(false, $"{files} files may be open, and maxclients is {settings.Network.ClientsMax}",
                 "each client is an open file: clients beyond the limit are refused",
                 $"ulimit -Hn {wanted} before the start, or LimitNOFILE={wanted} in the unit");
     }
@@ -58,20 +59,24 @@ internal static class MachineChecks
     {
         int wanted = settings.Network.TcpBacklog;
         return machine.Number("/proc/sys/net/core/somaxconn") is not { } granted || granted >= wanted ? null
-            : new(false, string.Create(CultureInfo.InvariantCulture, $"tcp-backlog is {wanted}, and the kernel grants {granted}"),
+            : new(false, $"tcp-backlog is {wanted}, and the kernel grants {granted}",
                 "when many clients connect at once some wait a second and more", $"sysctl net.core.somaxconn={wanted}");
     }
 
-    private static Finding? Clock(Machine machine, ServerSettings settings) =>
-        machine.Text("/sys/devices/system/clocksource/clocksource0/current_clocksource") is not ("hpet" or "acpi_pm" or "refined-jiffies" or "xen") ? null
-            : new(false, "the clock source is "
-                + machine.Text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    private static Finding? Clock(Machine machine, ServerSettings settings)
+    {
+        const string Current = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        return machine.Text(Current) is ("hpet" or "acpi_pm" or "refined-jiffies" or "xen") and var source
+            ? new(false, $"the clock source is {source}",
                 "each look at the clock is a call of the kernel: some hundred nanoseconds a command",
-                "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, where available_clocksource has it");
+                $"echo tsc > {Current}, where available_clocksource beside it has tsc")
+            : null;
+    }
 
     private static Finding? IoUring(Machine machine, ServerSettings settings) =>
         settings.Tier.Path.Length == 0 || machine.Number("/proc/sys/kernel/io_uring_disabled") is not > 0 ? null
-            : new(false, "io_uring is switched off (kernel.io_uring_disabled)", "the tier is read by a few threads instead, and fewer reads are under way at once",
+            : new(false, "io_uring is switched off (kernel.io_uring_disabled)",
+                "the tier is read by a few threads instead, and fewer reads are under way at once",
                 "sysctl kernel.io_uring_disabled=0");
 
     private static Finding? DataDirectory(Machine machine, ServerSettings settings) =>

@@ -21,7 +21,8 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
         }
         catch (Exception e) when (ServerConnection.IsSilence(e))
         {
-            return new(server.Target, null, 0, $"it does not answer: {e.Message}. Is it started, and is this its address? --port, --bind and --unixsocket say another");
+            return new(server.Target, null, 0, $"it does not answer: {e.Message}. "
+                + "Is it started, and is this its address? --port, --bind and --unixsocket say another");
         }
     }
 
@@ -36,7 +37,8 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
         string info = await server.Info().ConfigureAwait(false);
         if (info is not ['-', .. string error])
             return new(server.Target, new InfoReply(info), pingMs, "");
-        string next = error.StartsWith("NOAUTH", StringComparison.Ordinal) ? ". Give it the password: GARNET_REQUIREPASS, or the server's configuration file" : "";
+        string next = error.StartsWith("NOAUTH", StringComparison.Ordinal)
+            ? ". Give it the password: GARNET_REQUIREPASS, or the server's configuration file" : "";
         return new(server.Target, null, pingMs, $"it refuses INFO: {error}{next}");
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Garnet.Common;
 
 namespace Garnet.Host.Operate;
@@ -14,12 +13,13 @@ internal static class ServerTroubles
     public static IEnumerable<Finding> Of(InfoReply info, DateTimeOffset now) =>
         new[]
         {
-            Loading(info), Refusals(info), Log(info), Rewrite(info), Snapshot(info), Link(info), Divergence(info), Memory(info), Network(info),
-            Certificate(info, now), Replicas(info), Tier(info), LogLines(info),
+            Loading(info), Refusals(info), Log(info), Rewrite(info), Snapshot(info), Link(info), Divergence(info), Memory(info),
+            Network(info), Certificate(info, now), Replicas(info), Tier(info), LogLines(info),
         }.OfType<Finding>();
 
     private static Finding? Loading(InfoReply info) => info.Number("loading") == 0 ? null
-        : new(true, "the server loads its data", "most commands are answered with LOADING until it is done", "wait; its log tells how far it is");
+        : new(true, "the server loads its data", "most commands are answered with LOADING until it is done",
+            "wait; its log tells how far it is");
 
     private static Finding? Refusals(InfoReply info) => info.Text("garnet_writes_refused") is "" or "no" ? null
         : new(true, $"writes are refused: {info.Text("garnet_writes_refused")}", "clients get an error for every change",
@@ -39,7 +39,8 @@ internal static class ServerTroubles
     {
         if (info.Text("role") != "slave" || info.Text("master_link_status") == "up")
             return null;
-        string why = info.Text("garnet_repl_link_problem") is { Length: > 0 } problem ? problem : "it does not get what its primary changes";
+        string why = info.Text("garnet_repl_link_problem") is { Length: > 0 } problem ? problem
+            : "it does not get what its primary changes";
         return new(true, $"no link to the primary {info.Text("master_host")}:{info.Text("master_port")}", why,
             "see that the primary runs and can be reached, and that masterauth is its password");
     }
@@ -71,7 +72,7 @@ internal static class ServerTroubles
         if (days > CertificateDays)
             return null;
         string what = days < 0 ? "the certificate has expired"
-            : string.Create(CultureInfo.InvariantCulture, $"the certificate expires in {Math.Floor(days)} days");
+            : $"the certificate expires in {(int)days} days";
         return new(days < 0, what, "clients that check it no longer connect then",
             "put a new one in its place: the next connection gets it");
     }
@@ -80,7 +81,8 @@ internal static class ServerTroubles
     {
         if (info.Text("role") != "master" || info.Number("connected_slaves") == 0 || info.Text("min_slaves_good_slaves").Length > 0)
             return null;
-        return new(false, "min-replicas-to-write is 0", "a primary that is cut off from its replicas goes on accepting writes, which a failover loses",
+        return new(false, "min-replicas-to-write is 0",
+            "a primary that is cut off from its replicas goes on accepting writes, which a failover loses",
             "CONFIG SET min-replicas-to-write 1");
     }
 

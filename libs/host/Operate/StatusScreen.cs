@@ -79,7 +79,8 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
 
     private IEnumerable<(string Name, string Text)> Rows()
     {
-        yield return ("up", $"{Span(info.Number("uptime_in_seconds"))}, process {info.Text("process_id")}, answers in {Decimal(pingMs)} ms");
+        yield return ("up", $"{Span(info.Number("uptime_in_seconds"))}, "
+            + $"process {info.Text("process_id")}, answers in {Decimal(pingMs)} ms");
         yield return ("role", Role());
         yield return ("memory", Memory());
         yield return ("keys", Keys());
@@ -129,7 +130,8 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
         if (info.Text("garnet_data_directory").Length == 0)
             return "none";
         long saved = info.Number("rdb_last_save_time");
-        string snapshot = saved > 0 ? $"last snapshot (or start) {Span((info.Number("server_time_usec") / 1_000_000) - saved)} ago" : "no snapshot yet";
+        long now = info.Number("server_time_usec") / 1_000_000;
+        string snapshot = saved > 0 ? $"last snapshot (or start) {Span(now - saved)} ago" : "no snapshot yet";
         string log = info.Number("aof_enabled") == 0 ? "no append-only file"
             : $"append-only file of {SettingText.PrintMemory(info.Number("aof_current_size"))}";
         string outlives = info.Text("aof_durability") switch
@@ -142,13 +144,15 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
 
     private string Tiers() =>
         $"{Count(info.Number("tier_cold_records"))} cold records, "
-            + $"free {SettingText.PrintMemory(info.Number("tier_free_bytes"))} of {SettingText.PrintMemory(info.Number("tier_size_bytes"))}";
+            + $"free {SettingText.PrintMemory(info.Number("tier_free_bytes"))} "
+            + $"of {SettingText.PrintMemory(info.Number("tier_size_bytes"))}";
 
     private string Latencies()
     {
         const string Prefix = "latency_percentiles_usec_";
         (string Command, double Us)[] slowest = [.. info.Names.Where(static name => name.StartsWith(Prefix, StringComparison.Ordinal))
-            .Select(name => (name[Prefix.Length..], info.PartNumber(name, "p99"))).OrderByDescending(static one => one.Item2).Take(Slowest)];
+            .Select(name => (name[Prefix.Length..], info.PartNumber(name, "p99")))
+            .OrderByDescending(static one => one.Item2).Take(Slowest)];
         return slowest.Length == 0 ? "nothing was asked yet"
             : string.Join(", ", slowest.Select(static one => $"{one.Command} {Decimal(one.Us / 1000)} ms"));
     }

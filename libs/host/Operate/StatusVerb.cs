@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Garnet.Server;
 
 namespace Garnet.Host.Operate;
@@ -11,12 +12,17 @@ internal static class StatusVerb
     /// <summary>True if the server answers and is not in trouble, the last time that it was asked.</summary>
     public static bool Run(ServerSettings settings, bool asJson, bool watches, TextWriter output)
     {
+        using var ends = new ManualResetEventSlim();
+        using PosixSignalRegistration interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, context =>
+        {
+            context.Cancel = true;
+            ends.Set();
+        });
         while (true)
         {
             bool isWell = Once(settings, asJson, clears: watches && !asJson && !Console.IsOutputRedirected, output);
-            if (!watches)
+            if (!watches || ends.Wait(Pause))
                 return isWell;
-            Thread.Sleep(Pause); // until the terminal ends it
         }
     }
 

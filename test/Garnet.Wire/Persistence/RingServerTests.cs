@@ -123,9 +123,9 @@ internal sealed class RingServerTests
             }
         });
         writer.Start();
-        written.Wait();
+        Assert.That(written.Wait(TimeSpan.FromSeconds(30)), Is.True, "it answers");
         server.Kill();
-        writer.Join();
+        Assert.That(writer.Join(TimeSpan.FromSeconds(30)), Is.True, "the connection has ended");
     }
 
     private static (int Code, string Said) RunWith(RingFile ring)
