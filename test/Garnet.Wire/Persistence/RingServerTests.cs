@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Persistence;
@@ -123,9 +124,9 @@ internal sealed class RingServerTests
             }
         });
         writer.Start();
-        written.Wait();
+        written.Await();
         server.Kill();
-        writer.Join();
+        writer.Await();
     }
 
     private static (int Code, string Said) RunWith(RingFile ring)
