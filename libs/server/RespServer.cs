@@ -225,7 +225,7 @@ public sealed class RespServer : IDisposable
 
         Context.ClientLimits.FitOrSay(Context.Log);
         _reactors = reactors;
-        Context.Workers.Begin(reactors);
+        Context.Core.Begin(reactors);
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));

@@ -39,6 +39,9 @@ internal sealed class ServerCore
     /// <summary>The threads that run commands.</summary>
     internal WorkerSet Workers { get; } = new();
 
+    /// <summary>The server starts with these.</summary>
+    internal void Begin(Worker[] workers) => Workers.Begin(workers);
+
     /// <summary>The TCP port in use; 0 if none.</summary>
     internal int Port { get; set; }
 
