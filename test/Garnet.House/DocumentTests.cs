@@ -16,6 +16,20 @@ public sealed partial class DocumentTests
         .Where(static link => link.Target.Length > 0 && !link.Target.Contains("://", StringComparison.Ordinal) && !Exists(link.document, link.Target))
         .Select(static link => new Finding($"{link.document} to {link.Target}", "leads nowhere")));
 
+    /// <summary>A package shows its readme where the rest of the source is not: it is the one of its own folder, and its links lead somewhere from there.</summary>
+    [Test]
+    public void Readmes_of_packages_have_no_links_into_the_source()
+    {
+        string[] projects = [.. House.Files("libs", ".csproj"), .. House.Files("main", ".csproj")];
+        string[] readmes = [.. projects.Select(static project => $"{Path.GetDirectoryName(project)}/README.md").Where(static readme => Exists("", readme))];
+        Assert.That(readmes, Is.Not.Empty);
+        AllowList.Judge("packed-links", readmes.SelectMany(static readme => Link().Matches(House.Text(readme))
+            .Where(static match => !match.Groups[1].Value.Contains("://", StringComparison.Ordinal))
+            .Select(match => new Finding($"{readme} to {match.Groups[1].Value}", "is no link that works without the source"))));
+        Assert.That(projects.Where(static project => House.Text(project).Contains("../README.md\" Pack", StringComparison.Ordinal)
+            || House.Text(project).Contains("..\\README.md\" Pack", StringComparison.Ordinal)), Is.Empty, "packs the readme of another folder");
+    }
+
     /// <summary>Whoever looks for where something is finds every folder in the map. The commands' folders bear the names of their families and stand there together.</summary>
     [Test]
     public void The_map_names_every_folder_with_code()

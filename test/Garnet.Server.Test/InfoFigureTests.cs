@@ -32,6 +32,22 @@ public sealed class InfoFigureTests
     }
 
     [Test]
+    public void The_peak_of_memory_is_never_below_what_was_used_by_clients_that_are_gone()
+    {
+        using EmbeddedServer server = new();
+        using TestClient client = new(server.Server.Port);
+        long used;
+        using (var large = new TestClient(server.Server.Port))
+        {
+            for (int i = 0; i < Many; i++) large.Call("SUBSCRIBE", $"channel:{i}:{Large[..4096]}");
+            used = Of(client, "used_memory");
+        }
+
+        Eventually.Holds(() => Of(client, "used_memory") < used);
+        Assert.That(Of(client, "used_memory_peak"), Is.GreaterThanOrEqualTo(used));
+    }
+
+    [Test]
     public void A_replica_costs_memory()
     {
         using EmbeddedServer primary = new();

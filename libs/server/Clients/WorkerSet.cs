@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using Garnet.Common.Time;
 using Tsavorite;
 
@@ -9,34 +10,23 @@ namespace Garnet.Server.Clients;
 /// </summary>
 internal sealed class WorkerSet
 {
-    private Worker[] _all = [];
-
-    /// <summary>So many there are.</summary>
-    internal int Count => _all.Length;
-
-    /// <summary>One of them.</summary>
-    internal Worker this[int index] => _all[index];
+    /// <summary>All of them; a walk takes no memory.</summary>
+    internal ImmutableArray<Worker> All { get; private set; } = [];
 
     /// <summary>The worker that also does work no connection asked for; null before the start.</summary>
-    internal Worker? First => _all is [var first, ..] ? first : null;
+    internal Worker? First => All is [var first, ..] ? first : null;
 
     /// <summary>The server starts with these.</summary>
-    internal void Begin(Worker[] workers) => _all = workers;
-
-    /// <summary>All of them, to be walked without memory of its own.</summary>
-    public ReadOnlySpan<Worker>.Enumerator GetEnumerator() => new ReadOnlySpan<Worker>(_all).GetEnumerator();
-
-    /// <summary>All of them, as a sequence.</summary>
-    internal IReadOnlyList<Worker> All => _all;
+    internal void Begin(Worker[] workers) => All = [.. workers];
 
     /// <summary>The turns of all.</summary>
-    internal IEnumerable<Turn> Turns => _all.Select(static worker => worker.Turn);
+    internal IEnumerable<Turn> Turns => All.Select(static worker => worker.Turn);
 
     /// <summary>The one with the fewest connections.</summary>
     internal Worker LeastLoaded()
     {
-        Worker best = _all[0];
-        foreach (Worker worker in _all)
+        Worker best = All[0];
+        foreach (Worker worker in All)
         {
             if (worker.ConnectionCount < best.ConnectionCount)
                 best = worker;
@@ -48,7 +38,7 @@ internal sealed class WorkerSet
     /// <summary>The script or function that runs now; null if none does. From any thread.</summary>
     internal Running? RunningScript()
     {
-        foreach (Worker worker in _all)
+        foreach (Worker worker in All)
         {
             if (worker.Script is { } running)
                 return running;
@@ -64,7 +54,7 @@ internal sealed class WorkerSet
     internal List<Connection> Clients(int expected)
     {
         var clients = new List<Connection>(expected);
-        foreach (Worker worker in _all)
+        foreach (Worker worker in All)
             worker.CopyClientsTo(clients);
         return clients;
     }
@@ -75,14 +65,14 @@ internal sealed class WorkerSet
     /// <summary>Wakes all.</summary>
     internal void NudgeAll()
     {
-        foreach (Worker worker in _all)
+        foreach (Worker worker in All)
             worker.Nudge();
     }
 
     /// <summary>Wakes those that have somebody who waits for the log.</summary>
     internal void NudgeWaiting()
     {
-        foreach (Worker worker in _all)
+        foreach (Worker worker in All)
         {
             if (worker.AwaitsLog)
                 worker.Nudge();

@@ -18,6 +18,7 @@ internal sealed class Statistics(
     private long _sampledUs;
     private Totals? _sampled;
     private Rate _rate;
+    private long _peakBytes;
 
     /// <summary>Commands and kilobytes per second; those of links to other servers are among the kilobytes, and by themselves.</summary>
     internal readonly record struct Rate(long Ops, double InKb, double OutKb, double LinksInKb, double LinksOutKb);
@@ -102,6 +103,13 @@ internal sealed class Statistics(
             (to.LinksIn - from.LinksIn) / kilobytes, (to.LinksOut - from.LinksOut) / kilobytes);
     }
 
+    /// <summary>The most memory that was told so far, with these bytes.</summary>
+    internal long RaisePeak(long bytes)
+    {
+        lock (_gate)
+            return _peakBytes = Math.Max(_peakBytes, bytes);
+    }
+
     /// <summary>Makes the sums begin at zero now.</summary>
     internal void Reset()
     {
@@ -126,7 +134,7 @@ internal sealed class Statistics(
             TimedUs = new long[commands],
             TimedCalls = new long[commands],
         };
-        foreach (Worker worker in workers)
+        foreach (Worker worker in workers.All)
             Add(sum, worker);
         (sum.Connections, sum.Rejected) = connections();
         (sum.LinksIn, sum.LinksOut) = (links.Received, links.Sent);
@@ -140,7 +148,7 @@ internal sealed class Statistics(
         if (sum.Length < commands * ReactorFigures.TimeBuckets)
             sum = new long[commands * ReactorFigures.TimeBuckets];
         Array.Clear(sum);
-        foreach (Worker worker in workers)
+        foreach (Worker worker in workers.All)
         {
             long[] buckets = worker.Figures.TimedByBucket;
             for (int i = 0; i < sum.Length; i++)

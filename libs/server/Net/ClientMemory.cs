@@ -51,7 +51,7 @@ internal sealed class ClientMemory(Worker worker, WorkerSet workers, ServerSetti
     private bool IsOurs(long limit)
     {
         long all = 0;
-        foreach (Worker other in workers)
+        foreach (Worker other in workers.All)
         {
             all += Volatile.Read(ref other.ClientBytes);
             if (Volatile.Read(ref other.LargestClientBytes) > worker.LargestClientBytes)

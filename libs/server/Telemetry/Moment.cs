@@ -52,9 +52,10 @@ internal sealed class Moment(ServerContext server)
 
     internal long ClientBytes => field > 0 ? field : field = Clients.Sum(static client => client.MemoryBytes);
 
-    internal long UsedBytes => Store.UsedBytes + ClientBytes + server.Observers.Tracker.MemoryBytes;
+    internal long UsedBytes => Store.UsedBytes + BesidesBytes;
 
-    internal long PeakBytes => Math.Max(Store.PeakBytes + ClientBytes + server.Observers.Tracker.MemoryBytes, UsedBytes);
+    /// <summary>Never below what was said to be used, here or in an earlier moment: clients that were there then may be gone.</summary>
+    internal long PeakBytes => server.Monitoring.Statistics.RaisePeak(Math.Max(Store.PeakBytes, Store.UsedBytes) + BesidesBytes);
 
     internal long ResidentBytes => field > 0 ? field : field = MemoryPlan.ResidentBytes();
 
@@ -97,6 +98,9 @@ internal sealed class Moment(ServerContext server)
     /// <summary>Microseconds that the runs of a command took: those that are not timed by themselves share the rest of the busy time evenly.</summary>
     internal double MicrosecondsOf(int command) =>
         ByCommand.TimedUs[command] + ((ByCommand.Calls[command] - ByCommand.TimedCalls[command]) * (_quickUs ??= QuickUs()));
+
+    // What is used and the store does not count.
+    private long BesidesBytes => ClientBytes + server.Observers.Tracker.MemoryBytes;
 
     private IEnumerable<DatabaseFigures> Filled()
     {

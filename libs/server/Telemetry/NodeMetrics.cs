@@ -66,7 +66,7 @@ internal static class NodeMetrics
 
     private static void ByReactor(Moment moment, MetricText text, Func<Worker, double> read)
     {
-        foreach (Worker worker in moment.Server.Workers)
+        foreach (Worker worker in moment.Server.Workers.All)
             text.Sample(read(worker), worker.Index.ToString(CultureInfo.InvariantCulture));
     }
 }

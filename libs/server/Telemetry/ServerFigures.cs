@@ -12,7 +12,7 @@ internal static class ServerFigures
     internal static readonly Figure Process = List.Gauge(
         "process_id", "redis_process_id", "The process.", static _ => Environment.ProcessId);
     internal static readonly Figure Reactors = List.Gauge(
-        "garnet_reactors", "garnet_reactors", "Threads that serve connections.", static m => m.Server.Workers.Count);
+        "garnet_reactors", "garnet_reactors", "Threads that serve connections.", static m => m.Server.Workers.All.Length);
     internal static readonly Figure OpenToNetwork = List.Gauge(
         "garnet_open_to_network", "garnet_open_to_network", "1: anybody who reaches a port of it from another machine may do everything.",
         static m => m.Server.ClientLimits.IsOpenToNetwork ? 1 : 0);

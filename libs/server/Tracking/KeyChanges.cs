@@ -99,11 +99,11 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         lock (_gate)
         {
             _foreign.Add(note);
-            if (_foreign.Count > 1 || Workers.Count == 0)
+            if (_foreign.Count > 1 || Workers.First is null)
                 return;
         }
 
-        Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
+        Workers.First!.Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
 
     /// <inheritdoc/>
@@ -187,12 +187,12 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             return;
         lock (_gate)
         {
-            if (_flushed || Workers.Count == 0)
+            if (_flushed || Workers.First is null)
                 return;
             _flushed = true;
         }
 
-        Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnFlush(owner), null, this);
+        Workers.First!.Post(static (owner, _, content) => ((KeyChanges)content!).HandOnFlush(owner), null, this);
     }
 
     private void HandOnFlush(Worker worker)

@@ -100,16 +100,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         bool areRaw = Scored.Count > 0;
         for (Operands.Reader reader = areRaw ? Scored.Read() : Pairs.Read(); reader.Next(); done++)
         {
-            int skipped = areRaw ? sizeof(double) : 0;
-            double score;
-            if (areRaw)
-                score = *(double*)reader.Bytes;
-            else
-                NumberText.TryDouble(reader.Span, out score);
-            if (!areRaw)
-                reader.Next();
             edit.CleanBehind();
-            if (!TryPut(ref edit, reader.Bytes + skipped, reader.Length - skipped, score + 0.0)) // -0 becomes 0
+            if (!TryPut(ref edit, areRaw ? RankedMember.Of(reader) : RankedMember.OfPair(ref reader)))
                 break;
         }
 
@@ -125,8 +117,9 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
             byte* at = start;
             for (Operands.Reader reader = Scored.Read(); reader.Next();)
             {
-                at = WriteOne(at, text[..NumberText.WriteDouble(text, *(double*)reader.Bytes + 0.0)]);
-                at = WriteOne(at, reader.Span[sizeof(double)..]);
+                RankedMember member = RankedMember.Of(reader);
+                at = WriteOne(at, text[..NumberText.WriteDouble(text, member.Score)]);
+                at = WriteOne(at, member.Span);
             }
 
             return (int)(at - start);
@@ -156,11 +149,11 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
     }
 
     // False if memory ran out or the sum is not a number.
-    private bool TryPut(ref RecordEdit edit, byte* member, int bytes, double score)
+    private bool TryPut(ref RecordEdit edit, RankedMember member)
     {
         Entry found = default;
-        bool exists = edit.Exists && Members.Find(ref edit, EntryForm.Scored, member, bytes, out found);
-        double old = exists ? found.Score : 0;
+        bool exists = edit.Exists && Members.Find(ref edit, EntryForm.Scored, member.Member, member.MemberBytes, out found);
+        double score = member.Score, old = exists ? found.Score : 0;
         Applied = false;
         if (exists ? (Options & PutScore.IfAbsent) != 0 : (Options & PutScore.IfPresent) != 0)
             return true;
@@ -176,14 +169,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         long expireAtMs = (Options & PutScore.KeepExpiry) != 0 ? found.ExpireAtMs : 0;
         if (exists && score == old && expireAtMs == found.ExpireAtMs)
             return true;
-        var parts = new Entry
-        {
-            Key = member,
-            KeyBytes = bytes,
-            Value = (byte*)&score,
-            ValueBytes = (int)Entry.ScoreBytes,
-            ExpireAtMs = expireAtMs,
-        };
+        Entry parts = member.PartsWith(&score);
+        parts.ExpireAtMs = expireAtMs;
         PutResult result = SortedForm.Put(ref edit, parts, found, Limits);
         Added += result == PutResult.Added ? 1 : 0;
         Updated += result == PutResult.Replaced && score != old ? 1 : 0;

@@ -56,7 +56,7 @@ internal static class ClientRights
     internal static void Dismiss(Executor by)
     {
         TakeOver(by);
-        foreach (Worker worker in by.Server.Workers)
+        foreach (Worker worker in by.Server.Workers.All)
         {
             foreach (Connection client in ClientsOf(worker))
             {

@@ -38,8 +38,7 @@ internal readonly unsafe struct BulkPutMany : ICommand
     private static Reply RunInline(ref Call call, int count, in PutTerms terms)
     {
         var strings = new ManyStrings(KeyPlaces.First, KeyPlaces.Step, count, call.Args + KeyPlaces.First + 3, KeyPlaces.Step);
-        var template = new SetValue { Condition = terms.Condition, ExpireAtMs = terms.ExpireAtMs };
-        Reply reply = ManyCommands.SetAll(ref call, in strings, template, out bool applied);
+        Reply reply = SetAll(ref call, in strings, in terms, out bool applied);
         if (reply != Reply.Sent || !applied)
             return reply == Reply.Sent ? call.Null() : reply;
         call.Out.Array(count);
@@ -94,11 +93,10 @@ internal readonly unsafe struct BulkPutMany : ICommand
         for (int i = 0; i < transfer.Parts.Length; at += transfer.Parts[i++])
             values[i] = new Arg { Bytes = at, Length = transfer.Parts[i] };
         var strings = new ManyStrings(KeyPlaces.First, KeyPlaces.Step, transfer.Parts.Length, values, 1);
-        var template = new SetValue { Condition = terms.Condition, ExpireAtMs = terms.ExpireAtMs };
         try
         {
             // bulk.C1; if this puts the command off (for the tier, or for memory), its next run finds the bytes staged as they are.
-            reply = ManyCommands.SetAll(ref call, in strings, template, out bool applied);
+            reply = SetAll(ref call, in strings, in terms, out bool applied);
             return wait.Drop(reply != Reply.Sent ? reply : applied ? Answer(ref call, transfer) : call.Null());
         }
         catch (Exception e) when (e is TooLargeException or GarnetException)
@@ -107,6 +105,10 @@ internal readonly unsafe struct BulkPutMany : ICommand
             throw;
         }
     }
+
+    private static Reply SetAll(ref Call call, in ManyStrings strings, in PutTerms terms, out bool applied) =>
+        ManyCommands.SetAll(
+            ref call, in strings, new SetValue { Condition = terms.Condition, ExpireAtMs = terms.ExpireAtMs }, out applied);
 
     private static Reply Answer(ref Call call, BulkTransfer transfer)
     {

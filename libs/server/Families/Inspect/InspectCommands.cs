@@ -4,6 +4,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting;
+using Garnet.Server.Telemetry;
 using Garnet.Types.Collections;
 using Garnet.Types.Keys;
 using Tsavorite;
@@ -88,23 +89,22 @@ internal readonly struct MemoryStats : ICommand
 
     public static Reply Run(ref Call call)
     {
-        StoreFigures store = call.Server.Store.Figures();
-        long clients = call.Server.Clients().Sum(client => client.MemoryBytes);
-        long besides = clients + call.Server.Observers.Tracker.MemoryBytes;
+        var moment = new Moment(call.Server);
+        StoreFigures store = moment.Store;
         Backlog backlog = call.Server.Replication.Backlog;
         long keys = 0;
         for (int i = 0; i < call.Server.Settings.Memory.Databases; i++)
             keys += call.Server.Store.Count(call.Server.Store.Namespaces.Id(i));
         (string Name, long Value)[] figures =
         [
-            ("peak.allocated", store.PeakBytes + besides), ("total.allocated", store.UsedBytes + besides),
+            ("peak.allocated", moment.PeakBytes), ("total.allocated", moment.UsedBytes),
             ("startup.allocated", store.FixedBytes),
             ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)),
             ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
-            ("clients.normal", clients), ("cluster.links", 0),
+            ("clients.normal", moment.ClientBytes), ("cluster.links", 0),
             ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),
             ("functions.caches", call.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
-            ("overhead.total", store.UsedBytes + besides - store.LiveBytes), ("keys.count", keys),
+            ("overhead.total", moment.UsedBytes - store.LiveBytes), ("keys.count", keys),
             ("keys.bytes-per-key", keys == 0 ? 0 : store.LiveBytes / keys), ("dataset.bytes", store.LiveBytes),
         ];
         call.Out.Map(figures.Length);

@@ -35,7 +35,7 @@ internal static class ServerText
         info.Field("lru_clock", info.Server.Clock.UnixMs / 1000 & 0xFFFFFF);
         info.Field("executable", Environment.ProcessPath ?? "");
         info.Field("config_file", info.Server.ConfigurationFile is { } file ? Path.GetFullPath(file) : "");
-        info.Field("io_threads_active", info.Server.Workers.Count > 1 ? 1 : 0);
+        info.Field("io_threads_active", info.Server.Workers.All.Length > 1 ? 1 : 0);
         info.Field("garnet_version", ServerTelemetry.Version);
         info.Field(ServerFigures.Reactors);
         info.Field(ServerFigures.OpenToNetwork);

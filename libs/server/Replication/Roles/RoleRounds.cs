@@ -12,7 +12,7 @@ internal static class RoleRounds
     internal static void Await(WorkerSet workers, Func<bool> stops)
     {
         using var passed = new CountdownEvent(1);
-        foreach (Worker worker in workers)
+        foreach (Worker worker in workers.All)
         {
             passed.AddCount();
             worker.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
@@ -29,7 +29,7 @@ internal static class RoleRounds
     /// <summary>What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.</summary>
     internal static void Unblock(WorkerSet workers)
     {
-        foreach (Worker worker in workers)
+        foreach (Worker worker in workers.All)
         {
             worker.Post(static (owner, _, _) =>
                 owner.ResumeWhere(static waiting =>
