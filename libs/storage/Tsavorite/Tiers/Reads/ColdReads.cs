@@ -264,7 +264,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>A walk has shown the word's record and does not come back to it: one in several segments makes room for the next.</summary>
     public void Passed(ulong word)
     {
-        if (_longBytes != 0 && _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) && read is { IsLong: true, State: ColdReadState.Ready })
+        if (_longBytes != 0 && _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read)
+            && read is { IsLong: true, State: ColdReadState.Ready })
             _kept.GiveUpLong(read);
     }
 
