@@ -38,6 +38,98 @@ internal sealed class TieredWalkTests
         Assert.That(client.Call("EXEC").Trim('[', ']').Split(' '), Has.Length.EqualTo(Keys));
     }
 
+    [TestCase("transaction")]
+    [TestCase("script")]
+    [TestCase("function")]
+    public void SCAN_RANDOMKEY_and_DBSIZE_over_the_tier_answer_as_in_memory_also_in_a(string kind)
+    {
+        const int Hashes = 40;
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < Hashes; i++)
+        {
+            client.Call("HSET", $"hash:{i}", "field", "value");
+            Assert.That(client.Call("TIER.DEMOTE", $"hash:{i}"), Is.EqualTo("1"));
+        }
+        client.Call("FUNCTION", "LOAD", "#!lua name=walks\nredis.register_function{function_name='run',callback=function(keys, args) return redis.call(unpack(args)) end,flags={'no-writes'}}");
+        string Call(params string[] words)
+        {
+            if (kind == "script")
+                return client.Call(["EVAL", "return redis.call(unpack(ARGV))", "0", .. words]);
+            if (kind == "function")
+                return client.Call(["FCALL", "run", "0", .. words]);
+            client.Call("MULTI");
+            client.Call(words);
+            return client.Call("EXEC")[1..^1];
+        }
+        string[] Walk(params string[] terms)
+        {
+            List<string> seen = [];
+            string cursor = "0";
+            do
+            {
+                string[] reply = Call(["SCAN", cursor, "COUNT", "100", .. terms]).Split(' ', 2);
+                cursor = reply[0].Trim('[', ']');
+                seen.AddRange(reply[1].Trim('[', ']').Split(' ', StringSplitOptions.RemoveEmptyEntries));
+            }
+            while (cursor != "0");
+            return [.. seen];
+        }
+        string[] strings = [.. Enumerable.Range(0, Keys).Select(static i => $"key:{i}")], hashes = [.. Enumerable.Range(0, Hashes).Select(static i => $"hash:{i}")];
+        Assert.That(Walk(), Is.EquivalentTo((string[])[.. strings, .. hashes]));
+        Assert.That(Walk("TYPE", "hash"), Is.EquivalentTo(hashes));
+        Assert.That(Walk("TYPE", "string", "MATCH", "key:12*"), Is.EquivalentTo(strings.Where(static key => key.StartsWith("key:12", StringComparison.Ordinal))));
+        Assert.That(Walk("TYPE", "hash", "MATCH", "key:*"), Is.Empty);
+        Assert.That(Call("DBSIZE"), Is.EqualTo($"{Keys + Hashes}"));
+        Assert.That(Enumerable.Range(0, 20).Select(_ => Call("RANDOMKEY")), Is.SubsetOf((string[])[.. strings, .. hashes]));
+        Assert.That(Figure(client, "tier_cold_records"), Is.GreaterThan((Keys + Hashes) / 2), "it was read where it lies, and stayed");
+    }
+
+    // What is read ahead of a walk is no more than is kept until its turn, or it is read again and again.
+    [TestCase("KEYS")]
+    [TestCase("SCAN")]
+    [TestCase("KEYS in EXEC")]
+    [TestCase("KEYS in EVAL")]
+    public void A_walk_reads_each_long_value_once(string way)
+    {
+        const int Long = 40;
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Memory.MaxMemoryBytes = 64 << 20;
+            (settings.Tier.Path, settings.Tier.SizeBytes, settings.Tier.Promotion) = (_path, 256 << 20, Tsavorite.TierPromotion.No);
+        });
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 3 << 20);
+        for (int i = 0; i < Long; i++)
+        {
+            client.Call("SET", $"long:{i}", value);
+            Assert.That(client.Call("TIER.DEMOTE", $"long:{i}"), Is.EqualTo("1"));
+        }
+        long before = Figure(client, "tier_reads");
+        Assert.That(Names(client, way), Is.EquivalentTo(Enumerable.Range(0, Long).Select(static i => $"long:{i}")));
+        Assert.That(Figure(client, "tier_reads") - before, Is.EqualTo(Long));
+    }
+
+    private static List<string> Names(TestClient client, string way)
+    {
+        if (way == "KEYS")
+            return [.. client.Call("KEYS", "*").Trim('[', ']').Split(' ')];
+        if (way == "KEYS in EVAL")
+            return [.. client.Call("EVAL", "return redis.call('KEYS', '*')", "0").Trim('[', ']').Split(' ')];
+        if (way == "KEYS in EXEC")
+            return [.. client.Pipeline(1, ["MULTI"], ["KEYS", "*"], ["EXEC"])[2].Trim('[', ']').Split(' ')];
+        List<string> names = [];
+        string cursor = "0";
+        do
+        {
+            string[] reply = client.Call("SCAN", cursor).Split(' ', 2);
+            cursor = reply[0].Trim('[', ']');
+            names.AddRange(reply[1].Trim('[', ']').Split(' ', StringSplitOptions.RemoveEmptyEntries));
+        }
+        while (cursor != "0");
+        return names;
+    }
+
     [Test]
     public void Many_KEYS_at_a_time_are_whole_too()
     {

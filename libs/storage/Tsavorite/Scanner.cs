@@ -155,19 +155,24 @@ internal static unsafe class Scanner
         if (!terms.Skips && terms.Pass is null && terms.Cold is { } read)
             ExpectReadable(core, partition, terms, address, read);
         for (SlotWalk walk = new(partition, address); walk.Next();)
+        {
+            ulong word = *walk.Slot;
             if (Show(core, walk.Slot, terms, ref visitor))
                 shown++;
+            if (IndexWord.IsCold(word))
+                terms.Cold?.Passed(word);
+        }
         if (++bucket < core.Shape->BucketsPerSegment)
             return (ulong)partition->Number << 40 | (ulong)prefix << 18 | (ulong)depth << 13 | (uint)bucket;
         ulong next = (ulong)prefix + span;
         return next >> PrefixBits != 0 ? (ulong)(partition->Number + 1) << 40 : (ulong)partition->Number << 40 | next << 18;
     }
 
-    // Cold records of the bucket that have not been fetched: with them, those of the next buckets are, side by side.
+    // Cold records of the bucket that have not been fetched: with them, those of the next buckets are, side by side, as many as can be kept until their turn.
     private static bool LacksAny(StoreCore core, Partition* partition, in ScanTerms terms, uint number, int bucket, ColdReads cold)
     {
         int reads = 0, ahead = terms.Reads == ScanReads.Timed ? TimedReadsAhead : ReadsAhead;
-        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
+        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead && (next == bucket || cold.MayWalkAhead); next++)
         {
             reads += Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold);
             if (next == bucket && reads == 0)
@@ -264,7 +269,13 @@ internal static unsafe class Scanner
             for (int i = 0; i < core.Shape->BucketsPerSegment && chosen == null && !terms.Lacks; i++)
                 chosen = RandomOf(core, partition, core.Index.BucketAt(number, i), terms, ref random);
         }
-        return chosen != null && Show(core, chosen, terms, ref read);
+        if (chosen == null)
+            return false;
+        ulong word = *chosen;
+        bool isShown = Show(core, chosen, terms, ref read);
+        if (IndexWord.IsCold(word))
+            terms.Cold?.Passed(word);
+        return isShown;
     }
 
     // One of the bucket's records that may be shown, each as likely; null also if some are to be fetched first.

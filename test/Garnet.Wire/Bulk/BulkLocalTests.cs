@@ -252,7 +252,7 @@ public sealed class BulkLocalTests
         return process;
     }
 
-    private static void Meet(RespConnection client, ReadOnlyMemory<byte> address, RemoteRegion region)
+    internal static void Meet(RespConnection client, ReadOnlyMemory<byte> address, RemoteRegion region)
     {
         client.Send(RespConnection.Encode([.. ((string[])["BULK.HELLO", "1", "PROVIDERS", "local", "ADDR"]).Select(Encoding.ASCII.GetBytes), address.ToArray()]));
         RespNode hello = client.Read();

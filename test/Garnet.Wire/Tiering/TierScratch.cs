@@ -1,3 +1,6 @@
+using System.Text;
+using NUnit.Framework;
+
 namespace Garnet.Wire.Tiering;
 
 /// <summary>A directory for a tier, and the settings that use it; with <paramref name="pm"/> one of that size in persistent memory, in a directory of its own, lies above it.</summary>
@@ -15,6 +18,22 @@ internal sealed class TierScratch(string memory = "24mb", string size = "512mb",
     public string FlagsOfMemoryAlone => $"--maxmemory {memory} {MemoryFlags}";
 
     private string MemoryFlags => $"--tier-pm-path {MemoryPath} --tier-pm-size {pm}";
+
+    /// <summary>Damages what stands under that text on the disk, in the last byte of it, as often as it is there; while no server runs.</summary>
+    public void Harm(string text, int copies = int.MaxValue)
+    {
+        string file = Directory.GetFiles(Path, "tier-*").Single();
+        byte[] bytes = File.ReadAllBytes(file), sought = Encoding.Latin1.GetBytes(text);
+        int harmed = 0;
+        for (int at = bytes.AsSpan().IndexOf(sought); at >= 0 && harmed < copies; harmed++)
+        {
+            bytes[at + sought.Length - 1] ^= 1;
+            int next = bytes.AsSpan(at + sought.Length).IndexOf(sought);
+            at = next < 0 ? -1 : at + sought.Length + next;
+        }
+        Assert.That(harmed, Is.Positive);
+        File.WriteAllBytes(file, bytes);
+    }
 
     public void Dispose()
     {

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using Garnet.Server.Test;
 using Garnet.Wire.Persistence;
 using NUnit.Framework;
@@ -33,7 +32,7 @@ public sealed class TierUnreadableTests
             client.SaveSnapshot();
         }
         server.Kill();
-        Harm(tier, Name("harmed", Fields / 2), copies: 1); // what lies behind may be the unused end of another's page
+        tier.Harm(Name("harmed", Fields / 2), copies: 1); // what lies behind may be the unused end of another's page
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
         Eventually.Holds(() => again.Tiering("tier_read_failures") > 0);
@@ -63,7 +62,7 @@ public sealed class TierUnreadableTests
             client.SaveSnapshot();
         }
         server.Kill();
-        foreach (string key in new[] { "list", "large", "sorted" }) Harm(tier, Name(key, 0));
+        foreach (string key in new[] { "list", "large", "sorted" }) tier.Harm(Name(key, 0));
         server.Start();
         using RespConnection client0 = new(server.Process.Address, 60_000), first = new(server.Process.Address, 60_000), second = new(server.Process.Address, 60_000);
         foreach (RespConnection waiting in new[] { first, second })
@@ -91,7 +90,7 @@ public sealed class TierUnreadableTests
             client.SaveSnapshot();
         }
         server.Kill();
-        Harm(tier, Name("large", 77));
+        tier.Harm(Name("large", 77));
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
         Assert.That(again.Call("REPL", "DIGEST").ToString(), Does.StartWith(Unreadable));
@@ -142,8 +141,8 @@ public sealed class TierUnreadableTests
             client.SaveSnapshot();
         }
         server.Kill();
-        Harm(tier, Name("key", 77));
-        Harm(tier, Name("key", 300));
+        tier.Harm(Name("key", 77));
+        tier.Harm(Name("key", 300));
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
         HashSet<string> seen = [];
@@ -208,22 +207,6 @@ public sealed class TierUnreadableTests
         long reads = client.Tiering("tier_reads");
         client.Call("BLPOP", "nothing", "0.5");
         return client.Tiering("tier_reads") == reads;
-    }
-
-    // In the value behind the name, wherever it stands.
-    private static void Harm(TierScratch tier, string name, int copies = int.MaxValue)
-    {
-        string file = Directory.GetFiles(tier.Path, "tier-*").Single();
-        byte[] bytes = File.ReadAllBytes(file), sought = Encoding.Latin1.GetBytes(name);
-        int harmed = 0;
-        for (int at = bytes.AsSpan().IndexOf(sought); at >= 0 && harmed < copies; harmed++)
-        {
-            bytes[at + sought.Length - 1] ^= 1;
-            int next = bytes.AsSpan(at + sought.Length).IndexOf(sought);
-            at = next < 0 ? -1 : at + sought.Length + next;
-        }
-        Assert.That(harmed, Is.Positive);
-        File.WriteAllBytes(file, bytes);
     }
 
     private static string Name(string key, int i) => $"{key}-{Text(i)}-end";

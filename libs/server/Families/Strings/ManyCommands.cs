@@ -80,15 +80,17 @@ internal static unsafe class ManyCommands
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 
+    // With a tier each key is looked at in any case: one that cannot be read there is an error before anything has changed, and not between two changes.
     private static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, SetCondition condition)
     {
-        if (condition == SetCondition.Always)
+        bool isAlways = condition == SetCondition.Always;
+        if (isAlways && call.Session.Tier is null)
             return true;
         foreach (ref readonly KeyRef key in keys)
         {
             var look = default(PresenceLook);
             bool exists = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
-            if (exists != (condition == SetCondition.IfPresent))
+            if (!isAlways && exists != (condition == SetCondition.IfPresent))
                 return false;
         }
 

@@ -140,6 +140,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
 
     private void InspectSnapshots()
     {
+        bool isOfTwoFiles = ManifestFile.TryRead(disk, out Manifest? manifest) == HeaderState.Whole
+            && manifest!.Tier is { Path.Length: > 0, MemoryPath.Length: > 0 };
         foreach (string name in disk.List().Reverse())
         {
             if (!SnapshotFileName.TryParse(name, out ulong batch))
@@ -155,7 +157,9 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
                 Sound.Add(snapshot);
             }
             else Damaged.Add(name);
-            string cold = facts.Cold > 0 ? $" ({facts.Cold} of them on the tier, in {facts.Segments} segments)" : "";
+            string parts = !isOfTwoFiles ? "" : $": {facts.ColdInMemory} in {facts.SegmentsInMemory} of its file in persistent memory, "
+                + $"{facts.Cold - facts.ColdInMemory} in {facts.Segments - facts.SegmentsInMemory} of its file on the disk";
+            string cold = facts.Cold > 0 ? $" ({facts.Cold} of them on the tier, in {facts.Segments} segments{parts})" : "";
             Note(name, 0, damage ?? $"sound, {facts.Records} records{cold} up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
         }
     }

@@ -15,6 +15,12 @@ public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Reco
     /// <inheritdoc cref="Cold"/>
     public long Segments { get; init; }
 
+    /// <summary>Of both, those in persistent memory above a disk.</summary>
+    public long ColdInMemory { get; init; }
+
+    /// <inheritdoc cref="ColdInMemory"/>
+    public long SegmentsInMemory { get; init; }
+
     /// <summary>The tier's id; 0: it names none.</summary>
     public UInt128 TierId { get; init; }
 

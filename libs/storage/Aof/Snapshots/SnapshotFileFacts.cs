@@ -23,6 +23,10 @@ public readonly record struct SnapshotFileFacts
     public ulong References { get; init; }
     /// <inheritdoc cref="References"/>
     public ulong Segments { get; init; }
+    /// <summary>Of both, those in persistent memory above a disk, where all of the file was read.</summary>
+    public long ReferencesToMemory { get; init; }
+    /// <inheritdoc cref="ReferencesToMemory"/>
+    public long SegmentsInMemory { get; init; }
     /// <summary>The tier that the segments are of, where all of the file was read; 0: of none.</summary>
     public UInt128 TierId { get; init; }
     /// <summary>Blocks in the file.</summary>

@@ -24,6 +24,7 @@ public sealed class SnapshotFiles : ISnapshotSource
             return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null)
             {
                 Cold = (long)facts.References, Segments = (long)facts.Segments, TierId = facts.TierId,
+                ColdInMemory = facts.ReferencesToMemory, SegmentsInMemory = facts.SegmentsInMemory,
                 StartUnixUs = facts.StartUnixUs, HashSeed = facts.HashSeed, Lanes = (int)facts.Partitions };
         }
         catch (SnapshotFileException e)

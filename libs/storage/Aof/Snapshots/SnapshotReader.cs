@@ -21,6 +21,7 @@ public static class SnapshotReader
         using SnapshotBlocks blocks = new(disk, name);
         progress?.Begin("checking a snapshot", blocks.Facts.FileBytes);
         object? tier = null; // a UInt128: all tables have the same
+        long referencesToMemory = 0, segmentsInMemory = 0;
         Share(threads, blocks, () =>
         {
             using SnapshotBlock block = blocks.NewBlock();
@@ -34,11 +35,18 @@ public static class SnapshotReader
                     _ => SnapshotLoader.Count(block.Span),
                 });
                 progress?.Add(block.Span.Length);
-                if (block.Kind == SnapshotBlockKind.Segments)
-                    Volatile.Write(ref tier, NamedSegments.TierOf(block.Span));
+                if (block.Kind == SnapshotBlockKind.References)
+                    Interlocked.Add(ref referencesToMemory, NamedSegments.CountReferencesToMemory(block.Span));
+                if (block.Kind != SnapshotBlockKind.Segments)
+                    continue;
+                Volatile.Write(ref tier, NamedSegments.TierOf(block.Span));
+                Interlocked.Add(ref segmentsInMemory, NamedSegments.CountSegmentsInMemory(block.Span));
             }
         });
-        return blocks.Facts with { TierId = (UInt128)(tier ?? UInt128.Zero) };
+        return blocks.Facts with
+        {
+            TierId = (UInt128)(tier ?? UInt128.Zero), ReferencesToMemory = referencesToMemory, SegmentsInMemory = segmentsInMemory,
+        };
     }
 
     /// <summary>

@@ -101,6 +101,24 @@ public sealed unsafe class NamedSegments(Store store)
         return block.Length / ColdNames.ReferenceBytes;
     }
 
+    /// <summary>Of the references in a block, those to persistent memory above a disk.</summary>
+    public static int CountReferencesToMemory(ReadOnlySpan<byte> block)
+    {
+        int count = 0;
+        for (ReadOnlySpan<byte> rest = block; rest.Length >= ColdNames.ReferenceBytes; rest = rest[ColdNames.ReferenceBytes..])
+            count += ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(rest)) >= LayeredMedium.MemoryFrom ? 1 : 0;
+        return count;
+    }
+
+    /// <summary>Of the segments in a block of a table, those in persistent memory above a disk.</summary>
+    public static int CountSegmentsInMemory(ReadOnlySpan<byte> block)
+    {
+        byte[] head = [];
+        Dictionary<uint, SegmentRow> rows = [];
+        return SegmentTable.TryRead(block, ref head, rows)
+            ? rows.Keys.Count(number => (long)number * SegmentTable.SegmentBytesOf(head) >= LayeredMedium.MemoryFrom) : 0;
+    }
+
     /// <summary>The tier that a block of a table is of.</summary>
     public static UInt128 TierOf(ReadOnlySpan<byte> block) => SegmentTable.IdOf(block);
 

@@ -83,6 +83,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True while what is kept and what is to come, at the most, are less than half of what may be kept.</summary>
     public bool MayReadAhead => _kept.Bytes + _comingBytes < _tier.KeptBytesMax / 2;
 
+    /// <summary>The same of what is to come alone, for a walk, which gives up what it has passed.</summary>
+    public bool MayWalkAhead => _comingBytes < _tier.KeptBytesMax / 2;
+
     /// <summary>
     /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
     /// sequence before anything is believed. What must be read before it can be said is among the missing then, and pinned.
@@ -257,6 +260,14 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
     public void Trim() => _kept.Trim();
+
+    /// <summary>A walk has shown the word's record and does not come back to it: one in several segments makes room for the next.</summary>
+    public void Passed(ulong word)
+    {
+        if (_longBytes != 0 && _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read)
+            && read is { IsLong: true, State: ColdReadState.Ready })
+            _kept.GiveUpLong(read);
+    }
 
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
     public void Release() => _kept.Release();

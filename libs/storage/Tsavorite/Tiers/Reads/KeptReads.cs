@@ -51,11 +51,23 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         while (Bytes > BytesOfWaiting && Oldest is { } reads && reads.Peek().CameIn < step - 1) Drop(reads);
     }
 
-    /// <summary>Gives up what is kept beyond the limit, the first first.</summary>
+    /// <summary>Gives up what is kept beyond the limit, the first first; not the last one, or a step whose only record is longer than that would read it again and again.</summary>
     public void Trim()
     {
-        while (Bytes > tier.KeptBytesMax && Oldest is { } reads) Drop(reads);
+        while (Bytes > tier.KeptBytesMax && _short.Count + _long.Count > 1 && Oldest is { } reads) Drop(reads);
         TrimPlaced();
+    }
+
+    /// <summary>Gives up one in several segments whose step has what it wanted: it holds up the next one, and goes by time alone otherwise.</summary>
+    public void GiveUpLong(ColdRead used)
+    {
+        for (int left = _long.Count; left > 0; left--)
+        {
+            if (_long.Peek() == used)
+                Drop(_long);
+            else
+                _long.Enqueue(_long.Dequeue());
+        }
     }
 
     /// <summary>Gives up all records.</summary>
