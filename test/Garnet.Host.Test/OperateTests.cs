@@ -42,6 +42,24 @@ public sealed class OperateTests
         Assert.That(json.RootElement.GetProperty("findings")[0].GetProperty("kind").GetString(), Is.EqualTo("trouble"));
     }
 
+    [Test]
+    public void Figures_that_cannot_be_are_no_mistake_of_ours()
+    {
+        string info = string.Concat(Well.Split("\r\n").Where(static line => line.Length > 0)
+            .Select(static line => line[..(line.IndexOf(':') + 1)] + "9223372036854775807,keys=1e400,lag_batches=NaN\r\n"));
+        Assert.DoesNotThrow(() => _ = Screen(info).Lines().Count());
+        info = info.Replace(",keys=1e400,lag_batches=NaN", "");
+        Assert.DoesNotThrow(() => _ = Screen(info + "rdb_saves:1\r\nrdb_last_save_time:-9223372036854775808\r\ngarnet_data_directory:x\r\n").Lines().Count());
+    }
+
+    [Test]
+    public void What_a_terminal_would_obey_is_not_passed_on()
+    {
+        string[] lines = [.. Screen("tier_last_failure:\e]0;x\a\e[2J\u009b2J\r\n" + Well).Lines()];
+        Assert.That(string.Concat(lines).Any(char.IsControl), Is.False);
+        Assert.That(lines, Has.One.StartsWith("TROUBLE: the tier had a failure: ?]0;x??[2J?2J"));
+    }
+
     [TestCase("", null)]
     [TestCase("loading:1", "TROUBLE: the server loads its data")]
     [TestCase("garnet_writes_refused:disk", "TROUBLE: writes are refused: disk")]

@@ -8,15 +8,20 @@ internal sealed class InfoReply
     private readonly Dictionary<string, string> _fields = new(StringComparer.Ordinal);
     private readonly List<string> _names = [];
 
+    /// <summary>Of the reply, in which whatever a terminal would obey (escape sequences that a client or a peer put into a name) is a question mark.</summary>
     public InfoReply(string reply)
     {
-        foreach (string line in reply.Split("\r\n"))
+        foreach (string line in reply.Split("\r\n").Select(Printable))
         {
             int colon = line.IndexOf(':', StringComparison.Ordinal);
             if (colon > 0 && line[0] != '#' && _fields.TryAdd(line[..colon], line[(colon + 1)..]))
                 _names.Add(line[..colon]);
         }
     }
+
+    /// <summary>A text of somebody else's for a terminal.</summary>
+    public static string Printable(string text) =>
+        text.Any(char.IsControl) ? string.Concat(text.Select(static c => char.IsControl(c) ? '?' : c)) : text;
 
     /// <summary>In the server's order.</summary>
     public IReadOnlyList<string> Names => _names;

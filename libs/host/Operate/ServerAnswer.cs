@@ -29,7 +29,7 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
     private static async Task<ServerAnswer> Ask(ServerConnection server)
     {
         if (await server.Open().ConfigureAwait(false) is { } refused)
-            return new(server.Target, null, 0, $"it refuses the password: {refused[1..]}");
+            return new(server.Target, null, 0, $"it refuses the password: {InfoReply.Printable(refused[1..])}");
         await server.Ping().ConfigureAwait(false); // the first one's way is still cold, here and there
         long began = Stopwatch.GetTimestamp();
         await server.Ping().ConfigureAwait(false);
@@ -39,6 +39,6 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
             return new(server.Target, new InfoReply(info), pingMs, "");
         string next = error.StartsWith("NOAUTH", StringComparison.Ordinal)
             ? ". Give it the password: GARNET_REQUIREPASS, or the server's configuration file" : "";
-        return new(server.Target, null, pingMs, $"it refuses INFO: {error}{next}");
+        return new(server.Target, null, pingMs, $"it refuses INFO: {InfoReply.Printable(error)}{next}");
     }
 }

@@ -10,6 +10,7 @@ namespace Garnet.Host.Operate;
 internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingMs, IReadOnlyList<Finding> findings)
 {
     private const int Slowest = 3, NameWidth = 14;
+    private const long SpanSecondsMax = 100L * 365 * 86_400; // no server is older; what one says may be anything
 
     /// <summary>Nothing is in trouble; advice does not count.</summary>
     public bool IsHealthy => !findings.Any(static one => one.IsTrouble);
@@ -129,9 +130,8 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
     {
         if (info.Text("garnet_data_directory").Length == 0)
             return "none";
-        long saved = info.Number("rdb_last_save_time");
-        long now = info.Number("server_time_usec") / 1_000_000;
-        string snapshot = saved > 0 ? $"last snapshot (or start) {Span(now - saved)} ago" : "no snapshot yet";
+        long age = (info.Number("server_time_usec") / 1_000_000) - info.Number("rdb_last_save_time");
+        string snapshot = info.Number("rdb_saves") > 0 ? $"last snapshot {Span(age)} ago" : "no snapshot since the start";
         string log = info.Number("aof_enabled") == 0 ? "no append-only file"
             : $"append-only file of {SettingText.PrintMemory(info.Number("aof_current_size"))}";
         string outlives = info.Text("aof_durability") switch
@@ -161,7 +161,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
 
     private static string Decimal(double n) => n.ToString(n < 10 ? "0.##" : "N0", CultureInfo.InvariantCulture);
 
-    private static string Span(long seconds) => TimeSpan.FromSeconds(Math.Max(seconds, 0)) switch
+    private static string Span(long seconds) => TimeSpan.FromSeconds(Math.Clamp(seconds, 0, SpanSecondsMax)) switch
     {
         { TotalMinutes: < 1 } t => $"{t.Seconds} s",
         { TotalHours: < 1 } t => $"{t.Minutes} min",

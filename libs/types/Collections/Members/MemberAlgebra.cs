@@ -96,7 +96,7 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                 Own = own,
                 Keeps = operation == SetOperation.Intersection,
                 Rule = Scores ?? default,
-                IsScored = Scores is not null,
+                IsScored = Scores is not null && !OnlyCounts,
                 Left = Limit,
                 OnlyCounts = OnlyCounts,
             };
@@ -258,10 +258,13 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                     && !entry.IsDue(record.NowMs);
                 if (isIn != Keeps)
                     continue;
-                Some->Members[passed] = Some->Members[i];
-                Some->Lengths[passed] = Some->Lengths[i];
-                Some->Own[passed] = Some->Own[i];
-                Some->Scores[passed] = Some->Scores[i];
+                if (passed < i)
+                {
+                    Some->Members[passed] = Some->Members[i];
+                    Some->Lengths[passed] = Some->Lengths[i];
+                    Some->Own[passed] = Some->Own[i];
+                    Some->Scores[passed] = Some->Scores[i];
+                }
                 if (IsScored)
                     Add(Some, passed, Rule.WeightedMore(ScoreOf(form, entry), Key), IsFirst, Rule);
                 passed++;
