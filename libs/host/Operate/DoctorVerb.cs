@@ -40,7 +40,8 @@ internal static class DoctorVerb
             output.WriteLine($"  {one.Next}");
         }
         int troubles = findings.Count(static one => one.IsTrouble);
-        output.WriteLine($"{troubles} in trouble, {findings.Count - troubles} could be better.");
+        string unseen = answer.Info is null ? " The server was not looked at." : "";
+        output.WriteLine($"{troubles} in trouble, {findings.Count - troubles} could be better.{unseen}");
         return troubles == 0;
     }
 }

@@ -8,7 +8,7 @@ internal sealed class InfoReply
     private readonly Dictionary<string, string> _fields = new(StringComparer.Ordinal);
     private readonly List<string> _names = [];
 
-    /// <summary>Of the reply, in which whatever a terminal would obey (escape sequences that a client or a peer put into a name) is a question mark.</summary>
+    /// <summary>Parses the reply. Control characters, which a client or a peer may have put into a name for the terminal to obey, become question marks.</summary>
     public InfoReply(string reply)
     {
         foreach (string line in reply.Split("\r\n").Select(Printable))

@@ -22,15 +22,15 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
         catch (Exception e) when (ServerConnection.IsSilence(e))
         {
             return new(server.Target, null, 0, $"it does not answer: {e.Message}. "
-                + "Is it started, and is this its address? --port, --bind and --unixsocket say another");
+                + "Is it started, and is this its address? --port, --bind and --unixsocket name another");
         }
     }
 
     private static async Task<ServerAnswer> Ask(ServerConnection server)
     {
         if (await server.Open().ConfigureAwait(false) is { } refused)
-            return new(server.Target, null, 0, $"it refuses the password: {InfoReply.Printable(refused[1..])}");
-        await server.Ping().ConfigureAwait(false); // the first one's way is still cold, here and there
+            return new(server.Target, null, 0, "it refuses the password: " + InfoReply.Printable(refused[1..]).TrimEnd('.'));
+        await server.Ping().ConfigureAwait(false); // warms up: the first one pays one-time costs on both sides
         long began = Stopwatch.GetTimestamp();
         await server.Ping().ConfigureAwait(false);
         double pingMs = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
@@ -39,6 +39,6 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
             return new(server.Target, new InfoReply(info), pingMs, "");
         string next = error.StartsWith("NOAUTH", StringComparison.Ordinal)
             ? ". Give it the password: GARNET_REQUIREPASS, or the server's configuration file" : "";
-        return new(server.Target, null, pingMs, $"it refuses INFO: {InfoReply.Printable(error)}{next}");
+        return new(server.Target, null, pingMs, $"it refuses INFO: {InfoReply.Printable(error).TrimEnd('.')}{next}");
     }
 }

@@ -12,7 +12,7 @@ namespace Garnet.Host.Operate;
 /// </summary>
 internal sealed class ServerConnection : IDisposable
 {
-    /// <summary>So long may a step take, and a verb wait for all of its answer.</summary>
+    /// <summary>Time limit of a step, and of a whole request, in milliseconds.</summary>
     public const int LimitMs = 3_000;
 
     private const int InfoBytesMax = 4 << 20; // one line a command and error kind, and a few hundred others
@@ -31,7 +31,7 @@ internal sealed class ServerConnection : IDisposable
     /// <summary>Where the server is asked.</summary>
     public EndPoint Target { get; }
 
-    /// <summary>True for what a server that is not there, or is no such server, makes of a call.</summary>
+    /// <summary>True for exceptions that mean: no server there, or none that speaks this protocol.</summary>
     public static bool IsSilence(Exception e) => e is SocketException or IOException or OperationCanceledException or TimeoutException;
 
     /// <summary>Connects and says the password, if there is one; what the server refused it with, or null.</summary>

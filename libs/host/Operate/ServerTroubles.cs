@@ -5,7 +5,7 @@ namespace Garnet.Host.Operate;
 /// <summary>What a running server's INFO says that somebody should do something about; for <c>status</c> and <c>doctor</c>.</summary>
 internal static class ServerTroubles
 {
-    private const long FullPercent = 90;
+    private const long FullPercent = 90, TierFullPercent = 92; // of a tier up to a sixteenth is kept free
     private const double CertificateDays = 21;
 
     /// <param name="info">What it said.</param>
@@ -35,9 +35,10 @@ internal static class ServerTroubles
         : new(true, "the last snapshot failed", "a restart without a log would miss what changed since the one before",
             "make room on the disk, then BGSAVE");
 
+    // A replica that gets its first copy says that it loads, which is found by itself.
     private static Finding? Link(InfoReply info)
     {
-        if (info.Text("role") != "slave" || info.Text("master_link_status") == "up")
+        if (info.Text("role") != "slave" || info.Text("master_link_status") == "up" || info.Number("master_sync_in_progress") == 1)
             return null;
         string why = info.Text("garnet_repl_link_problem") is { Length: > 0 } problem ? problem
             : "it does not get what its primary changes";
@@ -49,10 +50,21 @@ internal static class ServerTroubles
         : new(false, $"this server's data differed from its primary's ({info.Text("garnet_repl_divergences")} times)",
             "it was noticed and copied anew; it must not happen", "keep both logs, and report it");
 
+    // Over a tier memory is full by intention: what counts is whether the tier has room.
     private static Finding? Memory(InfoReply info)
     {
+        if (info.Text("maxmemory_policy") != "noeviction")
+            return null;
+        long size = info.Number("tier_size_bytes"), free = info.Number("tier_free_bytes");
+        if (size > 0)
+        {
+            return 100 - (free / (size / 100.0)) < TierFullPercent ? null
+                : new(true, $"the tier is nearly full: {SettingText.PrintMemory(free)} of {SettingText.PrintMemory(size)} are free",
+                    "maxmemory-policy is noeviction: writes are refused when memory and tier are full",
+                    "raise tier-size, or choose a policy that evicts");
+        }
         long used = info.Number("used_memory"), limit = info.Number("maxmemory");
-        if (info.Text("maxmemory_policy") != "noeviction" || limit == 0 || used / (limit / 100.0) < FullPercent)
+        if (limit == 0 || used / (limit / 100.0) < FullPercent)
             return null;
         return new(true, $"memory is nearly full: {SettingText.PrintMemory(used)} of {SettingText.PrintMemory(limit)}",
             "maxmemory-policy is noeviction: writes are refused when it is full",

@@ -28,7 +28,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
         }
     }
 
-    /// <summary>The same for programs: figures as numbers, and what is found as a list.</summary>
+    /// <summary>The same for programs: all of INFO as it stands there, as texts, and what is found as a list.</summary>
     public string Json()
     {
         using var bytes = new MemoryStream();
@@ -41,10 +41,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
             json.WriteStartObject("info");
             foreach (string name in info.Names)
             {
-                if (long.TryParse(info.Text(name), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number))
-                    json.WriteNumber(name, number);
-                else
-                    json.WriteString(name, info.Text(name));
+                json.WriteString(name, info.Text(name));
             }
             json.WriteEndObject();
             json.WriteStartArray("findings");
@@ -91,7 +88,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
         string blocked = info.Number("blocked_clients") is > 0 and var n ? $", {Count(n)} blocked" : "";
         yield return ("clients", $"{Count(info.Number("connected_clients"))} of {Count(info.Number("maxclients"))}{blocked}");
         yield return ("load", $"{Count(info.Number("instantaneous_ops_per_sec"))} commands/s, "
-            + $"in {info.Text("instantaneous_input_kbps")} KiB/s, out {info.Text("instantaneous_output_kbps")} KiB/s");
+            + $"in {Kib("instantaneous_input_kbps")} KiB/s, out {Kib("instantaneous_output_kbps")} KiB/s");
         yield return ("slowest (p99)", Latencies());
     }
 
@@ -99,14 +96,15 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
     {
         if (info.Text("role") == "slave")
         {
-            return $"replica of {info.Text("master_host")}:{info.Text("master_port")}, link {info.Text("master_link_status")}, "
-                + $"{Count(info.Number("garnet_repl_lag_ms"))} ms behind";
+            string link = info.Number("master_sync_in_progress") == 1 ? "getting its first copy"
+                : info.Text("master_link_status") != "up" ? "link down" : $"{Count(info.Number("garnet_repl_lag_ms"))} ms behind";
+            return $"replica of {info.Text("master_host")}:{info.Text("master_port")}, {link}";
         }
         string[] replicas = [.. info.Numbered("garnet_slave")];
         if (replicas.Length == 0)
             return "primary without replicas";
         double behind = replicas.Max(one => info.PartNumber(one, "lag_batches"));
-        return $"primary of {replicas.Length}, the furthest {Count((long)behind)} batches behind";
+        return $"primary of {replicas.Length}, the slowest {Count((long)behind)} batches behind";
     }
 
     private string Memory()
@@ -122,7 +120,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
         string[] databases = [.. info.Numbered("db")];
         double keys = databases.Sum(one => info.PartNumber(one, "keys")), expire = databases.Sum(one => info.PartNumber(one, "expires"));
         long hits = info.Number("keyspace_hits"), asked = hits + info.Number("keyspace_misses");
-        string found = asked > 0 ? $", {Decimal(hits * 100.0 / asked)} % of reads found theirs" : "";
+        string found = asked > 0 ? $", hit rate {Decimal(hits * 100.0 / asked)} %" : "";
         return $"{Count((long)keys)}, of which {Count((long)expire)} expire{found}";
     }
 
@@ -133,7 +131,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
         long age = (info.Number("server_time_usec") / 1_000_000) - info.Number("rdb_last_save_time");
         string snapshot = info.Number("rdb_saves") > 0 ? $"last snapshot {Span(age)} ago" : "no snapshot since the start";
         string log = info.Number("aof_enabled") == 0 ? "no append-only file"
-            : $"append-only file of {SettingText.PrintMemory(info.Number("aof_current_size"))}";
+            : $"append-only file of {SettingText.PrintMemory(info.Number("aof_current_size"))} on the disk";
         string outlives = info.Text("aof_durability") switch
         {
             "none" => "", "os" => ", what is acknowledged outlives the process", "disk" => ", what is acknowledged outlives a power cut",
@@ -150,12 +148,15 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
     private string Latencies()
     {
         const string Prefix = "latency_percentiles_usec_";
-        (string Command, double Us)[] slowest = [.. info.Names.Where(static name => name.StartsWith(Prefix, StringComparison.Ordinal))
+        (string Command, double Us)[] slowest = [.. info.Names.Where(static name => name.StartsWith(Prefix, StringComparison.Ordinal) && name != Prefix + "info")
             .Select(name => (name[Prefix.Length..], info.PartNumber(name, "p99")))
             .OrderByDescending(static one => one.Item2).Take(Slowest)];
-        return slowest.Length == 0 ? "nothing was asked yet"
+        return slowest.Length == 0 ? "nothing timed yet"
             : string.Join(", ", slowest.Select(static one => $"{one.Command} {Decimal(one.Us / 1000)} ms"));
     }
+
+    private string Kib(string name) =>
+        double.TryParse(info.Text(name), NumberStyles.Float, CultureInfo.InvariantCulture, out double kib) ? Decimal(kib) : "0";
 
     private static string Count(long n) => n.ToString("N0", CultureInfo.InvariantCulture);
 

@@ -168,7 +168,7 @@ internal static unsafe class Scanner
         return next >> PrefixBits != 0 ? (ulong)(partition->Number + 1) << 40 : (ulong)partition->Number << 40 | next << 18;
     }
 
-    // Cold records of the bucket that have not been fetched: with them, those of the next buckets are, side by side, as many as can be kept until their turn.
+    // Fetches the cold records of the bucket that are not there yet, and beside them those of the next buckets, as many as can be kept until their turn.
     private static bool LacksAny(StoreCore core, Partition* partition, in ScanTerms terms, uint number, int bucket, ColdReads cold)
     {
         int reads = 0, ahead = terms.Reads == ScanReads.Timed ? TimedReadsAhead : ReadsAhead;

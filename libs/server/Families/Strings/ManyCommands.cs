@@ -80,7 +80,7 @@ internal static unsafe class ManyCommands
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 
-    // With a tier each key is looked at in any case: one that cannot be read there is an error before anything has changed, and not between two changes.
+    // With a tier every key is read first, so that one that cannot be read fails the command before anything is written.
     private static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, SetCondition condition)
     {
         bool isAlways = condition == SetCondition.Always;

@@ -15,7 +15,7 @@ public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Reco
     /// <inheritdoc cref="Cold"/>
     public long Segments { get; init; }
 
-    /// <summary>Of both, those in persistent memory above a disk.</summary>
+    /// <summary>Of the cold records and segments: how many lie in persistent memory, where the tier has a disk below it.</summary>
     public long ColdInMemory { get; init; }
 
     /// <inheritdoc cref="ColdInMemory"/>

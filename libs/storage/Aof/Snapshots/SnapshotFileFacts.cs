@@ -23,7 +23,7 @@ public readonly record struct SnapshotFileFacts
     public ulong References { get; init; }
     /// <inheritdoc cref="References"/>
     public ulong Segments { get; init; }
-    /// <summary>Of both, those in persistent memory above a disk, where all of the file was read.</summary>
+    /// <summary>Of the references and segments: how many lie in persistent memory, where the tier has a disk below it and all of the file was read.</summary>
     public long ReferencesToMemory { get; init; }
     /// <inheritdoc cref="ReferencesToMemory"/>
     public long SegmentsInMemory { get; init; }

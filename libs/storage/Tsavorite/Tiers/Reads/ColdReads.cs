@@ -83,7 +83,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True while what is kept and what is to come, at the most, are less than half of what may be kept.</summary>
     public bool MayReadAhead => _kept.Bytes + _comingBytes < _tier.KeptBytesMax / 2;
 
-    /// <summary>The same of what is to come alone, for a walk, which gives up what it has passed.</summary>
+    /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
     public bool MayWalkAhead => _comingBytes < _tier.KeptBytesMax / 2;
 
     /// <summary>
@@ -261,7 +261,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
     public void Trim() => _kept.Trim();
 
-    /// <summary>A walk has shown the word's record and does not come back to it: one in several segments makes room for the next.</summary>
+    /// <summary>A walk will not come back to the word's record: if it lies in several segments, its memory is freed for the next.</summary>
     public void Passed(ulong word)
     {
         if (_longBytes != 0 && _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read)

@@ -51,14 +51,14 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         while (Bytes > BytesOfWaiting && Oldest is { } reads && reads.Peek().CameIn < step - 1) Drop(reads);
     }
 
-    /// <summary>Gives up what is kept beyond the limit, the first first; not the last one, or a step whose only record is longer than that would read it again and again.</summary>
+    /// <summary>Drops the oldest until what is kept is within the limit, but always keeps one: a record larger than the limit would otherwise be read for ever.</summary>
     public void Trim()
     {
         while (Bytes > tier.KeptBytesMax && _short.Count + _long.Count > 1 && Oldest is { } reads) Drop(reads);
         TrimPlaced();
     }
 
-    /// <summary>Gives up one in several segments whose step has what it wanted: it holds up the next one, and goes by time alone otherwise.</summary>
+    /// <summary>Frees a record of several segments that has been used: only its time would end it otherwise, and the next one could not be read until then.</summary>
     public void GiveUpLong(ColdRead used)
     {
         for (int left = _long.Count; left > 0; left--)
