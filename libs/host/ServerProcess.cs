@@ -111,9 +111,9 @@ public static class ServerProcess
         if (line.Verb == CommandVerb.Ping)
             return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
         if (line.Verb == CommandVerb.Status)
-            return StatusVerb.Run(settings, line.AsJson, line.Watches, Console.Out) ? 0 : Broken;
+            return AnswerStream.Run(output => StatusVerb.Run(settings, line.AsJson, line.Watches, output));
         if (line.Verb == CommandVerb.Doctor)
-            return DoctorVerb.Run(settings, Machine.Own, Console.Out) ? 0 : Broken;
+            return AnswerStream.Run(output => DoctorVerb.Run(settings, Machine.Own, output));
         if (line.Verb == CommandVerb.CheckConfig)
             return ReportFile(line.ConfigFile!, sources.Notices);
         return Serve(settings, table, sources.Notices, line.ConfigFile, beside);

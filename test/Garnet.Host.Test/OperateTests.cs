@@ -1,4 +1,6 @@
 using System.Net;
+using System.Net.Sockets;
+using System.Text;
 using System.Text.Json;
 using Garnet.Common;
 using Garnet.Host.Operate;
@@ -55,9 +57,9 @@ public sealed class OperateTests
     [Test]
     public void What_a_terminal_would_obey_is_not_passed_on()
     {
-        string[] lines = [.. Screen("tier_last_failure:\e]0;x\a\e[2J\u009b2J\r\n" + Well).Lines()];
+        string[] lines = [.. Screen("tier_last_failure:\e]0;x\a\e[2J\u009b2J\u202e\u2028\r\n" + Well).Lines()];
         Assert.That(string.Concat(lines).Any(char.IsControl), Is.False);
-        Assert.That(lines, Has.One.StartsWith("TROUBLE: the tier had a failure: ?]0;x??[2J?2J"));
+        Assert.That(lines, Has.One.StartsWith("TROUBLE: the tier had a failure: ?]0;x??[2J?2J??"));
     }
 
     [TestCase("", null)]
@@ -119,6 +121,28 @@ public sealed class OperateTests
         string[] found = [.. MachineChecks.All.Select(check => check.Look(machine, settings)).OfType<Finding>()
             .Select(static one => $"{(one.IsTrouble ? "TROUBLE" : "Advice")} {one.What}")];
         Assert.That(string.Join("; and ", found), expected is null ? Is.Empty : Does.StartWith(expected).And.Not.Contains("; and "));
+    }
+
+    [TestCase("+PONG\r\n$-1\r\n")]
+    [TestCase("+PONG\r\n$0\r\n\r\n")]
+    [TestCase("+PONG\r\n$9223372036854775808\r\n")]
+    [TestCase("HTTP/1.1 400 Bad Request\r\n\r\n")]
+    [TestCase("+PONG\r\n$21\r\nredis_version:7.0.15\r\n")]
+    public async Task Whoever_answers_otherwise_is_no_healthy_server(string reply)
+    {
+        using var other = new TcpListener(IPAddress.Loopback, 0);
+        other.Start();
+        var settings = new ServerSettings();
+        settings.Network.Port = ((IPEndPoint)other.LocalEndpoint).Port;
+        var output = new StringWriter();
+        Task<bool> asked = Task.Run(() => StatusVerb.Run(settings, asJson: false, watches: false, output));
+        using (Socket client = await other.AcceptSocketAsync())
+        {
+            await client.SendAsync(Encoding.ASCII.GetBytes("+PONG\r\n" + reply + "\r\n"));
+            client.Shutdown(SocketShutdown.Send);
+            Assert.That(await asked, Is.False);
+        }
+        Assert.That(output.ToString(), Does.Contain("it is no Garnet server").Or.Contains("it does not answer"));
     }
 
     [Test]

@@ -79,6 +79,13 @@ public sealed class ProcessTests
         WaitFor(server, "Ready to accept connections");
         Assert.That(Exit($"ping --port {port}"), Is.Zero);
         Assert.That(Exit($"status --port {port}"), Is.Zero);
+        using (Process watch = Start($"status --watch --port {port}"))
+        {
+            Assert.That(watch.StandardOutput.ReadLine(), Does.EndWith(" healthy"));
+            watch.StandardOutput.Close(); // nobody reads any more
+            watch.WaitForExit();
+            Assert.That(watch.ExitCode, Is.EqualTo(1));
+        }
         Assert.That(Exit($"doctor --port {port}"), Is.Zero.Or.EqualTo(1), "the machine is as it is");
         Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
         server.WaitForExit();

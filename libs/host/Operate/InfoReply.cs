@@ -8,7 +8,7 @@ internal sealed class InfoReply
     private readonly Dictionary<string, string> _fields = new(StringComparer.Ordinal);
     private readonly List<string> _names = [];
 
-    /// <summary>Parses the reply. Control characters, which a client or a peer may have put into a name for the terminal to obey, become question marks.</summary>
+    /// <summary>Parses the reply. Characters that a terminal obeys, and which a client or a peer may have put into a name, become question marks.</summary>
     public InfoReply(string reply)
     {
         foreach (string line in reply.Split("\r\n").Select(Printable))
@@ -21,7 +21,11 @@ internal sealed class InfoReply
 
     /// <summary>A text of somebody else's for a terminal.</summary>
     public static string Printable(string text) =>
-        text.Any(char.IsControl) ? string.Concat(text.Select(static c => char.IsControl(c) ? '?' : c)) : text;
+        text.Any(IsObeyed) ? string.Concat(text.Select(static c => IsObeyed(c) ? '?' : c)) : text;
+
+    // Escapes, and what turns the direction of writing or begins a new line.
+    private static bool IsObeyed(char c) => char.GetUnicodeCategory(c)
+        is UnicodeCategory.Control or UnicodeCategory.Format or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator;
 
     /// <summary>In the server's order.</summary>
     public IReadOnlyList<string> Names => _names;

@@ -36,7 +36,11 @@ internal sealed record ServerAnswer(EndPoint Target, InfoReply? Info, double Pin
         double pingMs = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
         string info = await server.Info().ConfigureAwait(false);
         if (info is not ['-', .. string error])
-            return new(server.Target, new InfoReply(info), pingMs, "");
+        {
+            InfoReply reply = new(info);
+            return reply.Text("garnet_version").Length > 0 ? new(server.Target, reply, pingMs, "")
+                : new(server.Target, null, 0, "it is no Garnet server: its answer to INFO has no garnet_version");
+        }
         string next = error.StartsWith("NOAUTH", StringComparison.Ordinal)
             ? ". Give it the password: GARNET_REQUIREPASS, or the server's configuration file" : "";
         return new(server.Target, null, pingMs, $"it refuses INFO: {InfoReply.Printable(error).TrimEnd('.')}{next}");

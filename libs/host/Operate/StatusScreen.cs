@@ -148,7 +148,8 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
     private string Latencies()
     {
         const string Prefix = "latency_percentiles_usec_";
-        (string Command, double Us)[] slowest = [.. info.Names.Where(static name => name.StartsWith(Prefix, StringComparison.Ordinal) && name != Prefix + "info")
+        (string Command, double Us)[] slowest = [.. info.Names
+            .Where(static name => name.StartsWith(Prefix, StringComparison.Ordinal) && name != Prefix + "info") // ours, just now
             .Select(name => (name[Prefix.Length..], info.PartNumber(name, "p99")))
             .OrderByDescending(static one => one.Item2).Take(Slowest)];
         return slowest.Length == 0 ? "nothing timed yet"

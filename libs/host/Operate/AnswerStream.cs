@@ -1,0 +1,28 @@
+using Microsoft.Win32.SafeHandles;
+
+namespace Garnet.Host.Operate;
+
+/// <summary>
+/// Standard output for the answers of <c>status</c> and <c>doctor</c>: what cannot be written is an error. The console's own stream says nothing
+/// when nobody reads any more, so that a watch would go on for ever behind <c>| head</c>.
+/// </summary>
+internal static class AnswerStream
+{
+    private const int StandardOutput = 1, Failed = 1;
+
+    /// <summary>Runs what writes an answer; returns the exit code: 0 if it is true, else 1, also if it cannot be written.</summary>
+    public static int Run(Func<TextWriter, bool> answer)
+    {
+        try
+        {
+            using var handle = new SafeFileHandle(StandardOutput, ownsHandle: false);
+            using var output = new StreamWriter(new FileStream(handle, FileAccess.Write, bufferSize: 0)) { AutoFlush = true };
+            return answer(output) ? 0 : Failed;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            Console.Error.WriteLine($"garnet-server: the answer cannot be written: {e.Message}");
+            return Failed;
+        }
+    }
+}
