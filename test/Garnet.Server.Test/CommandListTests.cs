@@ -17,6 +17,24 @@ public sealed class CommandListTests
         Assert.That(lines.Where(static line => line.Length == 2 && line[1].Trim().Length == 0), Is.Empty, "an empty reason");
     }
 
+    /// <summary>Otherwise COMMAND DOCS takes all that stands beside it for one of the alternatives.</summary>
+    [Test]
+    public void Alternatives_of_a_syntax_stand_in_brackets()
+    {
+        using var table = new CommandTable(CommandFamilies.Register);
+        Assert.That(table.Specs.Where(static spec => !IsBracketed(spec.Syntax)).Select(static spec => $"{spec.Name} {spec.Syntax}"), Is.Empty);
+        Assert.That(!IsBracketed("key LEFT | RIGHT") && !IsBracketed("key [LEFT") && IsBracketed("key <LEFT | RIGHT> [a]"));
+    }
+
+    [Test]
+    public void Documentation_tells_alternatives_apart_and_signs_from_values()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("COMMAND", "DOCS", "lmove"), Does.Contain("left-choice type oneof arguments").And.Contain("token RIGHT"));
+        Assert.That(client.Call("COMMAND", "DOCS", "xadd"), Does.Contain("token *").And.Contain("token ~"));
+    }
+
     [Test]
     public void Lolwut_tells_the_version_of_this_server_and_not_of_the_redis_it_is_like()
     {
@@ -25,6 +43,18 @@ public sealed class CommandListTests
         string version = typeof(RespServer).Assembly.GetName().Version!.ToString(3);
         Assert.That(client.Call("LOLWUT").TrimEnd(), Does.EndWith($"Garnet ver. {version}"));
         Assert.That(client.Call("INFO", "server"), Does.Contain($"garnet_version:{version}").And.Not.Contain($"redis_version:{version}"));
+    }
+
+    private static bool IsBracketed(string syntax)
+    {
+        int depth = 0;
+        foreach (char c in syntax)
+        {
+            depth += c is '[' or '<' ? 1 : c is ']' or '>' ? -1 : 0;
+            if (depth < 0 || (c == '|' && depth == 0)) return false;
+        }
+
+        return depth == 0;
     }
 
     private static IEnumerable<string> Lines() =>

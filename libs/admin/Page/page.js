@@ -166,7 +166,7 @@ function tier(now) {
   at("tier-section").hidden = !now.tier;
   if (!now.tier) return;
   const f = now.figures;
-  facts("tier", [["Records on it", count(f.tier_cold_records)], ["Room", bytes(f.tier_size_bytes)], ["Free", bytes(f.tier_free_bytes)], ["Hits in memory", count(f.tier_memory_hits)], ["Hits on it", count(f.tier_hits)],
+  facts("tier", [["Records on it", count(f.tier_cold_records)], ["Room", bytes(f.tier_size_bytes)], ["Used", bytes(f.tier_live_bytes)], ["Free segments", bytes(f.tier_free_bytes)], ["Hits in memory", count(f.tier_memory_hits)], ["Hits on it", count(f.tier_hits)],
     ["Moved to it", count(f.tier_demoted_records)], ["Came back", count(f.tier_promoted_records + f.tier_returned_records)], ["Reads under way", count(f.tier_pending_reads)], ["Failures", count(f.tier_read_failures + f.tier_write_failures), f.tier_read_failures + f.tier_write_failures ? "bad" : ""]]);
 }
 

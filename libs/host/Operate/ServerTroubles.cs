@@ -5,7 +5,8 @@ namespace Garnet.Host.Operate;
 /// <summary>What a running server's INFO says that somebody should do something about; for <c>status</c> and <c>doctor</c>.</summary>
 internal static class ServerTroubles
 {
-    private const long FullPercent = 90, TierFullPercent = 92; // of a tier up to a sixteenth is kept free
+    private const long FullPercent = 90;
+    private const long TierFullPercent = 85; // a sixteenth is kept free, and compaction wins little where nine tenths are alive
     private const double CertificateDays = 21;
 
     /// <param name="info">What it said.</param>
@@ -55,11 +56,11 @@ internal static class ServerTroubles
     {
         if (info.Text("maxmemory_policy") != "noeviction")
             return null;
-        long size = info.Number("tier_size_bytes"), free = info.Number("tier_free_bytes");
+        long size = info.Number("tier_size_bytes"), live = info.Number("tier_live_bytes");
         if (size > 0)
         {
-            return 100 - (free / (size / 100.0)) < TierFullPercent ? null
-                : new(true, $"the tier is nearly full: {SettingText.PrintMemory(free)} of {SettingText.PrintMemory(size)} are free",
+            return live / (size / 100.0) < TierFullPercent ? null
+                : new(true, $"the tier is nearly full: values have {SettingText.PrintMemory(live)} of {SettingText.PrintMemory(size)}",
                     "maxmemory-policy is noeviction: writes are refused when memory and tier are full",
                     "raise tier-size, or choose a policy that evicts");
         }

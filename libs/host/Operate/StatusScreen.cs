@@ -142,7 +142,7 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
 
     private string Tiers() =>
         $"{Count(info.Number("tier_cold_records"))} cold records, "
-            + $"free {SettingText.PrintMemory(info.Number("tier_free_bytes"))} "
+            + $"{SettingText.PrintMemory(info.Number("tier_live_bytes"))} "
             + $"of {SettingText.PrintMemory(info.Number("tier_size_bytes"))}";
 
     private string Latencies()

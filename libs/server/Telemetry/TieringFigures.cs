@@ -40,6 +40,9 @@ internal static class TieringFigures
             "tier_pm_moved_bytes", "garnet_tier_pm_moved_bytes_total", "Bytes of these.", static m => Tier(m).Memory?.MovedDownBytes ?? 0);
         list.Gauge("tier_size_bytes", "garnet_tier_size_bytes", "Room on the tier.", static m => Tier(m).SizeBytes);
         list.Gauge("tier_free_bytes", "garnet_tier_free_bytes", "Free room on it.", static m => Tier(m).FreeBytes);
+        list.Gauge(
+            "tier_live_bytes", "garnet_tier_live_bytes", "Of what is not free: of records that are still there.",
+            static m => Tier(m).LiveBytes);
         list.Gauge("tier_kept_bytes", "garnet_tier_kept_bytes", "Room that waits for the next snapshots.", static m => Tier(m).KeptBytes);
         list.Gauge("tier_cold_records", "garnet_tier_cold_records", "Records that lie on it.", static m => Tier(m).Records);
         list.Counter(
@@ -117,5 +120,9 @@ internal static class TieringFigures
         list.Counter(
             "tier_postponed_commands", "garnet_tier_postponed_commands_total", "Commands put off until a read had ended.",
             static m => Tier(m).Postponed);
+        list.Counter(
+            "tier_waits", "garnet_tier_waits_total", "Reads waited for in the middle of a command: all clients of its core waited.",
+            static m => Tier(m).Waits);
+        list.Counter("tier_waited_usec", "garnet_tier_waited_usec_total", "Microseconds of these.", static m => Tier(m).WaitedMicros);
     }
 }

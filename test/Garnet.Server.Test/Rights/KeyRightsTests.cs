@@ -19,6 +19,22 @@ public sealed partial class KeyRightsTests
 
     private static readonly HashSet<string> Channels = ["channel", "shardchannel"];
 
+    // Words that stand for something else. A word that is in none of the three is a question: may it be the name of a key?
+    private static readonly HashSet<string> Values =
+    [
+        "value", "digest", "seconds", "milliseconds", "unix-time-seconds", "unix-time-milliseconds", "offset", "start", "end", "min-match-len",
+        "numkeys", "etag", "provider", ",provider", "address", "region", "base", "length", "host", "version", "crc32c", "parts", "capacity", "from",
+        "token", "at", "part", "increment", "decrement", "lowerbound", "upperbound", "bit", "encoding", "element", "subcommand", "field", "count",
+        "cursor", "pattern", "numfields", "member", "limit", "index", "stop", "pivot", "rank", "num-matches", "len", "timeout", "score", "min", "max",
+        "weight", "nummembers", "longitude", "latitude", "member1", "member2", "radius", "width", "height", "num-vertices", "producer-id",
+        "idempotent-id", "threshold", "id", "numids", "group", "last-id", "entries-added", "max-deleted-id", "entries-read", "consumer",
+        "min-idle-time", "ms", "destination-db", "db", "ttl", "serialized-value", "frequency", "port", "password", "username", "type", "index1",
+        "index2", "message", "protover", "clientname", "connection-name", "libname", "libver", "client-id", "ip:port", "capability", "prefix",
+        "category", "command", "arg", "bits", "rule", "script", "sha1", "function", "function-code", "library-name", "library-name-pattern",
+        "numlocal", "numreplicas", "run-id", "position", "earlier", "copy", "replicationid", "option", "parameter", "command-name", "module-name",
+        "event", "string", "integer", "double", "bignum", "null", "array", "set", "map", "attrib", "push", "verbatim", "true", "false", "section",
+    ];
+
     // Words of a syntax at which nobody is refused for want of a right to it, with the reason: the command, and the place of the word among those of its syntax.
     private static readonly Dictionary<string, string> Exceptions = new(StringComparer.Ordinal)
     {
@@ -33,8 +49,8 @@ public sealed partial class KeyRightsTests
     // Words that follow a second alternative, or that want another word to be empty.
     private static readonly Dictionary<string, string[]> ByHand = new(StringComparer.Ordinal)
     {
-        ["GEORADIUS key 37"] = ["GEORADIUS", Allowed, "1", "1", "1", "M", "STOREDIST", Forbidden],
-        ["GEORADIUSBYMEMBER key 36"] = ["GEORADIUSBYMEMBER", Allowed, "1", "1", "M", "STOREDIST", Forbidden],
+        ["GEORADIUS key 39"] = ["GEORADIUS", Allowed, "1", "1", "1", "M", "STOREDIST", Forbidden],
+        ["GEORADIUSBYMEMBER key 38"] = ["GEORADIUSBYMEMBER", Allowed, "1", "1", "M", "STOREDIST", Forbidden],
         ["MIGRATE key 25"] = ["MIGRATE", "1", "1", "", "1", "1", "KEYS", Forbidden],
         ["MIGRATE key 27"] = ["MIGRATE", "1", "1", "", "1", "1", "KEYS", Allowed, Forbidden],
     };
@@ -72,6 +88,15 @@ public sealed partial class KeyRightsTests
         string[] unasked = [.. open.Where(place => place.Value.Length > 0 || !refused.Contains(place.Key)).Select(static place => place.Key)];
         Assert.That(open, Has.Count.GreaterThan(200), "places");
         Assert.That(unasked, Is.EquivalentTo(Exceptions.Keys), string.Join('\n', unasked.Except(Exceptions.Keys).Select(place => $"{place}: {open[place]}")));
+    }
+
+    [Test]
+    public void Every_word_of_a_syntax_is_known_to_be_a_key_or_none()
+    {
+        using var table = new CommandTable(CommandFamilies.Register);
+        HashSet<string> words = [.. table.Specs.SelectMany(static spec => Words().Matches(spec.Syntax)).Select(static match => match.Value).Where(IsPlaceholder)];
+        Assert.That(string.Join(' ', words.Except(Keys).Except(Channels).Except(Values)), Is.Empty, "put it where it belongs");
+        Assert.That(string.Join(' ', Values.Except(words)), Is.Empty, "no syntax has it any more");
     }
 
     // One call for each word that stands for a key or channel: that one is forbidden, all others are allowed.
@@ -144,9 +169,11 @@ public sealed partial class KeyRightsTests
 
     private static bool IsNamed(string word) => Keys.Contains(word) || Channels.Contains(word);
 
+    private static bool IsPlaceholder(string word) => word.Any(char.IsAsciiLetterLower);
+
     private static string ValueOf(string word) =>
         IsNamed(word) ? Allowed
-        : !word.Any(char.IsAsciiLetterLower) ? word
+        : !IsPlaceholder(word) ? word
         : "1"; // a number, or whatever else: rights are asked about before a command reads the rest
 
     [GeneratedRegex(@"[\[\]<>]|[^\[\]<>\s]+")]

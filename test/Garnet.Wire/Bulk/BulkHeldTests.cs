@@ -97,7 +97,19 @@ public sealed class BulkHeldTests
     // One of its threads is in the call by which the kernel copies another process's memory (process_vm_readv; x86-64, arm64): a transfer that has only
     // begun would end at once.
     private static bool IsCopying(int pid) => Directory.GetDirectories($"/proc/{pid}/task")
-        .Any(static task => File.ReadAllText(Path.Combine(task, "syscall")).Split(' ')[0] is "310" or "270");
+        .Any(static task => Syscall(task) is "310" or "270");
+
+    private static string Syscall(string task)
+    {
+        try
+        {
+            return File.ReadAllText(Path.Combine(task, "syscall")).Split(' ')[0];
+        }
+        catch (IOException)
+        {
+            return ""; // the thread has ended meanwhile
+        }
+    }
 
     private static void Holds(Func<bool> condition, Func<string>? otherwise = null) =>
         Assert.That(SpinWait.SpinUntil(condition, PatienceMs), Is.True, () => otherwise?.Invoke() ?? "");

@@ -146,8 +146,8 @@ internal sealed class SyntaxArgument
         group.Count == 1 ? group[0] : new SyntaxArgument { _name = group[0]._name + "-block", _type = "block", _children = group };
 
     private static bool IsToken(string word) =>
-        word.Length > 1 && char.IsAsciiLetterUpper(word[0])
-            && word.All(c => char.IsAsciiLetterUpper(c) || char.IsAsciiDigit(c) || c is '-' or '_');
+        word is "*" or "$" or "=" or "~"
+            || (char.IsAsciiLetterUpper(word[0]) && word.All(c => char.IsAsciiLetterUpper(c) || char.IsAsciiDigit(c) || c is '-' or '_'));
 
     private static string TypeOf(string word) => word switch
     {

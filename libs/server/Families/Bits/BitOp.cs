@@ -30,7 +30,7 @@ internal enum BitOperation : byte
 /// <summary>Combines strings bit by bit and stores the result.</summary>
 internal readonly struct BitOp : ICommand
 {
-    public static CommandSpec Spec => BitCommands.Spec("BITOP", -4, CommandFlags.Write | CommandFlags.DenyOom, "", "AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE destkey key [key ...]", "Combines strings bit by bit and stores the result.") with { Keys = new KeySpec(2, -1, 1) { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = KeyEvent.Set, Since = "2.6.0", Complexity = "O(N)" };
+    public static CommandSpec Spec => BitCommands.Spec("BITOP", -4, CommandFlags.Write | CommandFlags.DenyOom, "", "<AND | OR | XOR | NOT | DIFF | DIFF1 | ANDOR | ONE> destkey key [key ...]", "Combines strings bit by bit and stores the result.") with { Keys = new KeySpec(2, -1, 1) { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = KeyEvent.Set, Since = "2.6.0", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {

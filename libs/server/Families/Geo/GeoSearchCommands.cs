@@ -16,7 +16,7 @@ internal static class GeoSearchCommands
 
     internal static CommandSpec Radius(string name, int arity, string from, bool stores, string summary) =>
         GeoCommands.Spec(name, arity, stores ? CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys : CommandFlags.ReadOnly,
-            "RO ACCESS", $"key {from} radius M | KM | FT | MI {Options}{(stores ? " [STORE key | STOREDIST key]" : "")}", summary) with
+            "RO ACCESS", $"key {from} radius <M | KM | FT | MI> {Options}{(stores ? " [STORE key | STOREDIST key]" : "")}", summary) with
         {
             Complexity = "O(N+log(M))",
             Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = stores ? -arity : 0, StoresDistances = stores },
@@ -113,14 +113,14 @@ internal static class GeoSearchCommands
 
 internal readonly struct GeoSearch : ICommand
 {
-    public static CommandSpec Spec => GeoCommands.Spec("GEOSEARCH", -7, CommandFlags.ReadOnly, "RO ACCESS", "key [FROMMEMBER member | FROMLONLAT longitude latitude] <BYRADIUS radius M | KM | FT | MI | BYBOX width height M | KM | FT | MI | BYPOLYGON num-vertices longitude latitude [longitude latitude ...]> [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]", "Finds the members within a circle, a box or a polygon.") with { Since = "6.2.0", Complexity = "O(N+log(M))" };
+    public static CommandSpec Spec => GeoCommands.Spec("GEOSEARCH", -7, CommandFlags.ReadOnly, "RO ACCESS", "key [FROMMEMBER member | FROMLONLAT longitude latitude] <BYRADIUS radius <M | KM | FT | MI> | BYBOX width height <M | KM | FT | MI> | BYPOLYGON num-vertices longitude latitude [longitude latitude ...]> [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]", "Finds the members within a circle, a box or a polygon.") with { Since = "6.2.0", Complexity = "O(N+log(M))" };
 
     public static Reply Run(ref Call call) => GeoSearchCommands.Run(ref call, GeoForm.Search, 1, 0);
 }
 
 internal readonly struct GeoSearchStore : ICommand
 {
-    public static CommandSpec Spec => GeoCommands.Spec("GEOSEARCHSTORE", -8, CommandFlags.Write | CommandFlags.DenyOom, "", "destination source [FROMMEMBER member | FROMLONLAT longitude latitude] <BYRADIUS radius M | KM | FT | MI | BYBOX width height M | KM | FT | MI | BYPOLYGON num-vertices longitude latitude [longitude latitude ...]> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", "Stores the members within a circle, a box or a polygon.") with { Since = "6.2.0", Complexity = "O(N+log(M))", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = new KeyEvent("geosearchstore", NotifyClasses.SortedSet) { Replaces = true } };
+    public static CommandSpec Spec => GeoCommands.Spec("GEOSEARCHSTORE", -8, CommandFlags.Write | CommandFlags.DenyOom, "", "destination source [FROMMEMBER member | FROMLONLAT longitude latitude] <BYRADIUS radius <M | KM | FT | MI> | BYBOX width height <M | KM | FT | MI> | BYPOLYGON num-vertices longitude latitude [longitude latitude ...]> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", "Stores the members within a circle, a box or a polygon.") with { Since = "6.2.0", Complexity = "O(N+log(M))", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = new KeyEvent("geosearchstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => GeoSearchCommands.Run(ref call, GeoForm.SearchStore, 2, 0);
 }

@@ -79,7 +79,7 @@ internal readonly struct BRPop : ICommand
 
 internal readonly struct BLMPop : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("BLMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]", "Removes elements of the first list that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" }, Event = new("lpop", NotifyClasses.List) { Empties = true, Word = "RIGHT", WithWord = "rpop" } };
+    public static CommandSpec Spec => ListCommands.Spec("BLMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", "Removes elements of the first list that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" }, Event = new("lpop", NotifyClasses.List) { Empties = true, Word = "RIGHT", WithWord = "rpop" } };
 
     public static Reply Run(ref Call call)
     {
@@ -93,7 +93,7 @@ internal readonly struct BLMPop : ICommand
 
 internal readonly struct BLMove : ICommand
 {
-    public static CommandSpec Spec => BlockingListCommands.Move("BLMOVE", 6, "source destination LEFT | RIGHT LEFT | RIGHT timeout", "Moves an element from an end of one list to an end of another; waits for one if need be.") with { Since = "6.2.0" };
+    public static CommandSpec Spec => BlockingListCommands.Move("BLMOVE", 6, "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout", "Moves an element from an end of one list to an end of another; waits for one if need be.") with { Since = "6.2.0" };
 
     public static Reply Run(ref Call call)
     {

@@ -13,7 +13,7 @@ namespace Garnet.Server.Families.Lists;
 /// <summary>Moves an element from one list to another in one step.</summary>
 internal readonly struct LMove : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LMOVE", 5, ListCommands.WriteSlow, "", "source destination LEFT | RIGHT LEFT | RIGHT", "Moves an element from an end of one list to an end of another.") with { Since = "6.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
+    public static CommandSpec Spec => ListCommands.Spec("LMOVE", 5, ListCommands.WriteSlow, "", "source destination <LEFT | RIGHT> <LEFT | RIGHT>", "Moves an element from an end of one list to an end of another.") with { Since = "6.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static Reply Run(ref Call call)
     {
@@ -146,7 +146,7 @@ internal readonly struct RPopLPush : ICommand
 
 internal readonly struct LMPop : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LMPOP", -4, CommandFlags.Write | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] LEFT | RIGHT [COUNT count]", "Removes elements of the first list that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" }, Event = new("lpop", NotifyClasses.List) { Empties = true, Word = "RIGHT", WithWord = "rpop" } };
+    public static CommandSpec Spec => ListCommands.Spec("LMPOP", -4, CommandFlags.Write | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", "Removes elements of the first list that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" }, Event = new("lpop", NotifyClasses.List) { Empties = true, Word = "RIGHT", WithWord = "rpop" } };
 
     public static Reply Run(ref Call call)
     {

@@ -242,7 +242,7 @@ internal readonly struct LSet : ICommand
 
 internal readonly struct LInsert : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LINSERT", 5, ListCommands.WriteSlow, "RW INSERT", "key BEFORE | AFTER pivot element", "Puts an element before or behind another.") with { Since = "2.2.0", Event = new("linsert", NotifyClasses.List) };
+    public static CommandSpec Spec => ListCommands.Spec("LINSERT", 5, ListCommands.WriteSlow, "RW INSERT", "key <BEFORE | AFTER> pivot element", "Puts an element before or behind another.") with { Since = "2.2.0", Event = new("linsert", NotifyClasses.List) };
 
     public static unsafe Reply Run(ref Call call)
     {

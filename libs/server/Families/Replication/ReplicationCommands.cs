@@ -63,14 +63,14 @@ internal static class ReplicationCommands
 
 internal readonly struct ReplicaOf : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("REPLICAOF", 3, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Stale, "host port | NO ONE", "Makes the server a replica of another one, or a primary.", "5.0.0");
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPLICAOF", 3, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Stale, "<host port | NO ONE>", "Makes the server a replica of another one, or a primary.", "5.0.0");
 
     public static Reply Run(ref Call call) => ReplicationCommands.RunReplicaOf(ref call);
 }
 
 internal readonly struct SlaveOf : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("SLAVEOF", 3, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Stale, "host port | NO ONE", "The old name of REPLICAOF.", "1.0.0");
+    public static CommandSpec Spec => ReplicationCommands.Spec("SLAVEOF", 3, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Stale, "<host port | NO ONE>", "The old name of REPLICAOF.", "1.0.0");
 
     public static Reply Run(ref Call call) => ReplicationCommands.RunReplicaOf(ref call);
 }

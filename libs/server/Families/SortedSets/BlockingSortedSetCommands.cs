@@ -45,7 +45,7 @@ internal readonly struct BZPopMax : ICommand
 
 internal readonly struct BZMPop : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("BZMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" }, Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true, Word = "MAX", WithWord = "zpopmax" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("BZMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] <MIN | MAX> [COUNT count]", "Removes members of the first sorted set that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" }, Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true, Word = "MAX", WithWord = "zpopmax" } };
 
     public static Reply Run(ref Call call)
     {

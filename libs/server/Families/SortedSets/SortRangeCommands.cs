@@ -322,7 +322,7 @@ internal readonly struct ZPopMax : ICommand
 
 internal readonly struct ZMPop : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZMPOP", -4, SortedSetCommands.WriteSlow | CommandFlags.MovableKeys, "", "numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" }, Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true, Word = "MAX", WithWord = "zpopmax" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZMPOP", -4, SortedSetCommands.WriteSlow | CommandFlags.MovableKeys, "", "numkeys key [key ...] <MIN | MAX> [COUNT count]", "Removes members of the first sorted set that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" }, Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true, Word = "MAX", WithWord = "zpopmax" } };
 
     public static Reply Run(ref Call call)
     {

@@ -119,7 +119,7 @@ internal readonly struct XDel : ICommand
 
 internal readonly struct XTrim : ICommand
 {
-    public static CommandSpec Spec => StreamCommands.Spec("XTRIM", -4, CommandFlags.Write | CommandFlags.Quick, "RW DELETE", "key MAXLEN | MINID [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]", "Removes entries from the front of a stream.") with { Tips = "nondeterministic_output", Event = StreamEvents.Trimmed };
+    public static CommandSpec Spec => StreamCommands.Spec("XTRIM", -4, CommandFlags.Write | CommandFlags.Quick, "RW DELETE", "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]", "Removes entries from the front of a stream.") with { Tips = "nondeterministic_output", Event = StreamEvents.Trimmed };
 
     public static Reply Run(ref Call call)
     {

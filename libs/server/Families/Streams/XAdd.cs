@@ -10,7 +10,7 @@ namespace Garnet.Server.Families.Streams;
 
 internal readonly struct XAdd : ICommand
 {
-    public static CommandSpec Spec => StreamCommands.Spec("XADD", -5, StreamCommands.WriteFast, "RW UPDATE", "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [IDMPAUTO producer-id | IDMP producer-id idempotent-id] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [field value ...]", "Adds an entry to a stream.") with { Complexity = "O(1)", Tips = "nondeterministic_output", Event = new("xadd", NotifyClasses.Stream) };
+    public static CommandSpec Spec => StreamCommands.Spec("XADD", -5, StreamCommands.WriteFast, "RW UPDATE", "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [IDMPAUTO producer-id | IDMP producer-id idempotent-id] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]", "Adds an entry to a stream.") with { Complexity = "O(1)", Tips = "nondeterministic_output", Event = new("xadd", NotifyClasses.Stream) };
 
     public static unsafe Reply Run(ref Call call)
     {

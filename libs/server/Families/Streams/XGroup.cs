@@ -9,7 +9,7 @@ namespace Garnet.Server.Families.Streams;
 
 internal readonly struct XGroupCreate : ICommand
 {
-    public static CommandSpec Spec => GroupCommands.Spec("XGROUP|CREATE", -5, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "RW INSERT", "key group id | $ [MKSTREAM] [ENTRIESREAD entries-read]", "Makes a group of consumers.") with { Complexity = "O(1)", Event = new("xgroup-create", NotifyClasses.Stream) };
+    public static CommandSpec Spec => GroupCommands.Spec("XGROUP|CREATE", -5, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "RW INSERT", "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]", "Makes a group of consumers.") with { Complexity = "O(1)", Event = new("xgroup-create", NotifyClasses.Stream) };
 
     public static Reply Run(ref Call call)
     {
@@ -76,7 +76,7 @@ internal readonly struct XGroupCreate : ICommand
 
 internal readonly struct XGroupSetId : ICommand
 {
-    public static CommandSpec Spec => GroupCommands.Spec("XGROUP|SETID", -5, CommandFlags.Write | CommandFlags.Quick, "RW UPDATE", "key group id | $ [ENTRIESREAD entries-read]", "Sets the last entry that a group was given.") with { Complexity = "O(1)", Event = new("xgroup-setid", NotifyClasses.Stream) };
+    public static CommandSpec Spec => GroupCommands.Spec("XGROUP|SETID", -5, CommandFlags.Write | CommandFlags.Quick, "RW UPDATE", "key group <id | $> [ENTRIESREAD entries-read]", "Sets the last entry that a group was given.") with { Complexity = "O(1)", Event = new("xgroup-setid", NotifyClasses.Stream) };
 
     public static Reply Run(ref Call call)
     {

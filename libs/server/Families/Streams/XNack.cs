@@ -12,7 +12,7 @@ internal readonly struct XNack : ICommand
 {
     private const int ModeAt = 3, CountAt = 5, IdsAt = 6;
 
-    public static CommandSpec Spec => StreamCommands.Spec("XNACK", -7, CommandFlags.Write | CommandFlags.Fast, "RW UPDATE", "key group SILENT | FAIL | FATAL IDS numids id [id ...] [RETRYCOUNT count] [FORCE]", "Takes pending entries from their consumers, so that others may claim them at once.") with { Since = "8.8.0" };
+    public static CommandSpec Spec => StreamCommands.Spec("XNACK", -7, CommandFlags.Write | CommandFlags.Fast, "RW UPDATE", "key group <SILENT | FAIL | FATAL> IDS numids id [id ...] [RETRYCOUNT count] [FORCE]", "Takes pending entries from their consumers, so that others may claim them at once.") with { Since = "8.8.0" };
 
     public static unsafe Reply Run(ref Call call)
     {

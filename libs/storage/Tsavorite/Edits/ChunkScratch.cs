@@ -12,6 +12,9 @@ internal sealed unsafe class ChunkScratch : IDisposable
     public Cleaner? Cleaner;
     /// <summary>Bytes of the record that found no room when a change was last refused for it; 0 if that had changed something.</summary>
     public long LackedBytes;
+    /// <summary>What an edit has changed, as it was before; where there is a tier.</summary>
+    public BeforeImages Before => _before ??= new BeforeImages();
+    private BeforeImages? _before;
     private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);
     private bool _isDisposed;
 

@@ -40,7 +40,7 @@ public unsafe ref struct RecordEdit
     private uint _known;
     private EditAim _aim;
     private uint _active; // the segment that was appended to when it was cleaned up last; 0 before
-    private bool _hasChanged, _mayLack;
+    private bool _hasChanged, _mayLack, _isAllNew;
 
     /// <summary>
     /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
@@ -50,7 +50,7 @@ public unsafe ref struct RecordEdit
     internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs, EditAim aim)
     {
         _aim = aim;
-        _hasChanged = _mayLack = false;
+        _hasChanged = _mayLack = _isAllNew = false;
         _active = 0;
         _core = core;
         _partition = partition;
@@ -101,7 +101,7 @@ public unsafe ref struct RecordEdit
     /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
     {
-        _hasChanged = true;
+        _hasChanged = _isAllNew = true;
         NewRecord next = new() { Kind = kind, ValueBytes = valueBytes, Owner = Owner };
         byte* record = Add(_key, next, force: false);
         if (record == null)
@@ -117,6 +117,7 @@ public unsafe ref struct RecordEdit
     /// </summary>
     public byte* Write(int valueBytes, bool force = false)
     {
+        BeginChange(BeforeImages.Root, _record);
         Refresh();
         _core.SaveFirst(_partition, _bucket, _record);
         if (valueBytes == Record.ValueBytes(_record) && Owner == Record.Owner(_record) && !_core.Records.MustMove(_partition, _record))
@@ -162,6 +163,7 @@ public unsafe ref struct RecordEdit
     /// <summary>Removes the record; its chunks are removed in the background.</summary>
     public void Remove()
     {
+        _isAllNew = true;
         Refresh();
         _core.Remove(_partition, _bucket, _slot);
         _record = null;
@@ -173,13 +175,14 @@ public unsafe ref struct RecordEdit
     public void TakeOwner()
     {
         Owner = _core.NextOwner();
+        _isAllNew = true;
         ForgetChunks();
     }
 
     /// <summary>Takes <see cref="TakeOwner"/> back, before anything was written.</summary>
     public void DropOwner()
     {
-        Owner = 0;
+        Owner = 0; // of a value without chunks: it stays all new
         ForgetChunks();
     }
 
@@ -192,8 +195,7 @@ public unsafe ref struct RecordEdit
     }
 
     /// <summary>
-    /// False if the chunk lies on a tier and cannot be read. For what a change may leave out: a page that is joined or divided only to have a better size
-    /// is no reason to end the process (store.C7).
+    /// False if the chunk lies on a tier and cannot be read. For what a change may leave out: a page that is joined or divided only to have a better size.
     /// </summary>
     public bool CanRead(uint number)
     {
@@ -255,7 +257,7 @@ public unsafe ref struct RecordEdit
     public byte* WriteChunk(uint number, int bytes, bool force = false)
     {
         byte* record = FindChunk(number);
-        _hasChanged = true;
+        BeginChange(number, record);
         if (record == null)
         {
             record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
@@ -281,7 +283,7 @@ public unsafe ref struct RecordEdit
     public byte* BeginReplace(uint number, int bytes, out byte* old)
     {
         byte* record = FindChunk(number);
-        _hasChanged = true;
+        BeginChange(number, record);
         old = Record.Value(record);
         _core.SaveFirst(_partition, Last.Bucket, record);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
@@ -321,9 +323,10 @@ public unsafe ref struct RecordEdit
     /// <summary>Removes a chunk if it is there.</summary>
     public void RemoveChunk(uint number)
     {
-        if (FindChunk(number) == null)
+        byte* record = FindChunk(number);
+        if (record == null)
             return;
-        _hasChanged = true;
+        BeginChange(number, record);
         _core.Remove(_partition, Last.Bucket, Last.Slot);
         ForgetChunks(); // words of its bucket may have changed places
     }
@@ -419,7 +422,7 @@ public unsafe ref struct RecordEdit
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
         last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot)
-            : _scratch.Cold == null ? null : FindColdChunk(ref last);
+            : _scratch.Cold == null || _isAllNew ? null : FindColdChunk(ref last);
         _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
     }
@@ -430,54 +433,59 @@ public unsafe ref struct RecordEdit
     {
         byte* image;
         while ((image = _scratch.Cold!.Find(_core.Shape, _partition, _bucket, _key, out _slot)) == null && _scratch.Cold.HasMissing)
-            Fetch();
-        return Take(_bucket, _slot, image);
+            _scratch.Cold.Fetch(mayThrow: !_hasChanged);
+        return _scratch.Cold.Take(_core, _partition, _bucket, new() { Image = image, Slot = _slot }, _aim, _nowMs);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* FindColdChunk(ref ChunkPlace place)
     {
         ChunkName name = new(Owner, place.Number, ChunkKey.InRoot(_key, place.Hash));
+        ColdReads cold = _scratch.Cold!;
         byte* image;
         place.Record = null; // what cannot be read leaves nothing behind
         _known &= ~(1u << (int)_at);
-        while ((image = FindImage(place.Bucket, name, out place.Slot)) == null && _scratch.Cold!.HasMissing)
-            Fetch();
-        return Take(place.Bucket, place.Slot, image);
-    }
-
-    // In the middle of a change there is no way back: a chunk that cannot be read then leaves half of a value behind, and is the end (store.C7).
-    private readonly byte* FindImage(byte* bucket, in ChunkName name, out ulong* slot)
-    {
         try
         {
-            return _scratch.Cold!.FindChunk(_core.Shape, _partition, bucket, name, out slot);
+            while ((image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
+                cold.Fetch(mayThrow: !_hasChanged || _scratch.Before.IsWhole);
         }
-        catch (GarnetException e) when (_hasChanged && !_mayLack)
+        catch (Exception e) when (_hasChanged && (e is ColdMissException || (e is GarnetException && !_mayLack)))
         {
-            Garnet.Common.Faults.Check.That(false, $"store.C7 what a change needs can be read: {e.Why}");
+            TakeBack();
             throw;
         }
+        return cold.Take(_core, _partition, place.Bucket, new() { Image = image, Slot = place.Slot }, _aim, _nowMs);
     }
 
-    private readonly void Fetch() => _scratch.Cold!.Fetch(mayThrow: !_hasChanged);
-
-    private readonly byte* Take(byte* bucket, ulong* slot, byte* image)
-    {
-        _scratch.Cold!.Forget(); // others of the same tag need not be looked at
-        if (image == null || (_aim == EditAim.Look && !IsToComeBack(slot, image)))
-            return image;
-        return _core.MustTakeBack(_partition, bucket, slot, image, _nowMs, _aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned);
-    }
-
-    private readonly bool IsToComeBack(ulong* slot, byte* image)
+    /// <summary>Reads each chunk that lies on the tier, and keeps none: before a change that cannot be taken back any more goes on (store.C7).</summary>
+    internal void ReadAll()
     {
         ColdReads cold = _scratch.Cold!;
-        if (cold.LooksAside || !Record.IsLive(image, _nowMs) || !cold.CountsLook(*slot))
-            return false;
-        if (Record.Kind(image) != RecordKind.Chunk && !cold.IsQuiet)
-            cold.Hits++;
-        return _core.IsToBePromoted(slot, image);
+        (ChunkPlaces places, uint at, uint known, EditAim aim, bool looksAside) = (_places, _at, _known, _aim, cold.LooksAside);
+        (_aim, cold.LooksAside) = (EditAim.Look, true);
+        uint sets = RootLimit.SetsOf(Value);
+        try
+        {
+            for (uint i = 0; i < RootLimit.Of(Value) * sets; i++, cold.Trim())
+            {
+                ForgetChunks();
+                FindOtherChunk(RootLimit.NumberOf(i % sets, i / sets));
+            }
+        }
+        finally
+        {
+            cold.LooksAside = looksAside;
+        }
+        (_places, _at, _known, _aim) = (places, at, known, aim);
+    }
+
+    // The value is as it was before this edit, which is over.
+    private void TakeBack()
+    {
+        _isAllNew = true; // all that was changed is in memory
+        ForgetChunks();
+        _scratch.Before.TakeBack(ref this);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -502,10 +510,18 @@ public unsafe ref struct RecordEdit
     // The key of the chunk looked for last, to be written down. Valid until the next call.
     private KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, Last.Hash);
 
+    // Before a chunk, or the root, is changed for the first time: what it was is kept where there is a tier (store.C7).
+    private void BeginChange(uint number, byte* record)
+    {
+        if (_scratch.Cold is not null && !_isAllNew)
+            _scratch.Before.Keep(ref this, number, record, isFirst: !_hasChanged);
+        _hasChanged = true;
+    }
+
     // The chunk found last, as long as it is.
     private byte* Open(byte* record, int bytes)
     {
-        _hasChanged = true;
+        BeginChange(Last.Number, record);
         _core.SaveFirst(_partition, Last.Bucket, record);
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }
@@ -579,22 +595,5 @@ public unsafe ref struct RecordEdit
         _scratch.LackedBytes = lackedBytes;
         OutOfMemory = true;
         return null;
-    }
-
-    [InlineArray(Count)]
-    private struct ChunkPlaces
-    {
-        public const int Count = 16;
-        private ChunkPlace _first;
-    }
-
-    // Where a chunk is.
-    private struct ChunkPlace
-    {
-        public byte* Record;
-        public byte* Bucket;
-        public ulong* Slot;
-        public ulong Hash;
-        public uint Number;
     }
 }

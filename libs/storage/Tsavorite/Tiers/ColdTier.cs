@@ -10,7 +10,7 @@ namespace Tsavorite;
 /// store.C2, store.C3, store.C4, store.C8, store.C10: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
 /// store.C6: <see cref="TierMovers"/>.
-/// store.C7: what a step cannot read leaves it before it has changed anything, or ends the process: no value is left half changed.
+/// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
 /// </summary>
 internal sealed class ColdTier : IDisposable
 {
@@ -187,6 +187,7 @@ internal sealed class ColdTier : IDisposable
         Medium = Medium.Facts,
         SizeBytes = (long)Segments.Total * Segments.SegmentBytes,
         FreeBytes = (long)Segments.Free * Segments.SegmentBytes,
+        LiveBytes = Segments.LiveBytes,
         KeptBytes = Names?.WaitingBytes ?? 0,
         Records = Segments.Live,
         Memory = MemoryPartFigures(),
@@ -217,6 +218,8 @@ internal sealed class ColdTier : IDisposable
         Evicted = Of(TierCount.Evicted),
         Expired = Of(TierCount.Expired),
         Postponed = Of(TierCount.Postponed),
+        Waits = Of(TierCount.Waits),
+        WaitedMicros = Of(TierCount.WaitedMicros),
         ReadsByTime = [.. _readsByTime],
         LastFailure = LastFailure,
     };

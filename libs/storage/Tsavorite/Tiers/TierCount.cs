@@ -30,6 +30,8 @@ internal enum TierCount
     Evicted,
     Expired,
     Postponed,
+    Waits,
+    WaitedMicros,
     MemoryReads,
     MovedDown,
     MovedDownBytes,

@@ -14,6 +14,8 @@ public sealed record TierFigures
     public required long SizeBytes { get; init; }
     /// <summary>Bytes of segments that are free.</summary>
     public required long FreeBytes { get; init; }
+    /// <summary>Bytes of what lies there and is named, to within the difference of records of one segment: the rest is free, or will be once it is compacted.</summary>
+    public required long LiveBytes { get; init; }
     /// <summary>Bytes of segments that hold nothing but what a snapshot on disk names: they wait for the next ones.</summary>
     public long KeptBytes { get; init; }
     /// <summary>Those of its part in persistent memory, which the others include; null: there is none.</summary>
@@ -76,6 +78,10 @@ public sealed record TierFigures
     public required long Expired { get; init; }
     /// <summary>Steps that were put off until their records had come.</summary>
     public required long Postponed { get; init; }
+    /// <summary>Waits where a step stood, as it could not be put off: whoever else the thread serves waited too.</summary>
+    public required long Waits { get; init; }
+    /// <summary>Microseconds of these.</summary>
+    public required long WaitedMicros { get; init; }
     /// <summary>What failed last; null: nothing has.</summary>
     public required string? LastFailure { get; init; }
 }

@@ -191,6 +191,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _wanted.Clear();
         _isWaiting = true;
+        long begunAt = Stopwatch.GetTimestamp();
         Submit();
         while (_pending > 0)
         {
@@ -198,6 +199,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
+        _tier.Count(TierCount.Waits);
+        _tier.Count(TierCount.WaitedMicros, (long)Stopwatch.GetElapsedTime(begunAt).TotalMicroseconds);
     }
 
     /// <summary>Begins to read what is missing.</summary>
@@ -256,6 +259,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         if (MayPostpone is null)
             _kept.BeginStep(_steps);
+    }
+
+    /// <summary>
+    /// What was fetched, for an edit or a look. A look shows it where it lies, unless it was read often enough to come back; a change has it in memory first (store.C5).
+    /// </summary>
+    public byte* Take(StoreCore core, Partition* partition, byte* bucket, in ColdFound found, EditAim aim, long nowMs)
+    {
+        Forget(); // others of the same tag need not be looked at
+        if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
+            return found.Image;
+        TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
+        return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
     }
 
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
@@ -320,6 +335,15 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _reads.Clear();
         NativeMemory.AlignedFree(_pageMemory);
+    }
+
+    private bool IsToComeBack(StoreCore core, in ColdFound found, long nowMs)
+    {
+        if (LooksAside || !Tsavorite.Record.IsLive(found.Image, nowMs) || !CountsLook(*found.Slot))
+            return false;
+        if (Tsavorite.Record.Kind(found.Image) != RecordKind.Chunk && !IsQuiet)
+            Hits++;
+        return core.IsToBePromoted(found.Slot, found.Image);
     }
 
     // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.

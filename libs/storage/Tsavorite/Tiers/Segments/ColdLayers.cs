@@ -49,6 +49,9 @@ internal sealed unsafe class ColdLayers : IDisposable
     public long Live => (Disk?.Live ?? 0) + (Memory?.Live ?? 0);
 
     /// <inheritdoc cref="Total"/>
+    public long LiveBytes => (Disk?.LiveBytes ?? 0) + (Memory?.LiveBytes ?? 0);
+
+    /// <inheritdoc cref="Total"/>
     public long TableBytes => (Disk?.TableBytes ?? 0) + (Memory?.TableBytes ?? 0);
 
     /// <summary>All of their numbers.</summary>

@@ -94,6 +94,22 @@ internal sealed unsafe class ColdSegments : IDisposable
         }
     }
 
+    /// <summary>Bytes of these, each taken to be as long as the others of its segment; a walk.</summary>
+    public long LiveBytes
+    {
+        get
+        {
+            double bytes = 0;
+            for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++)
+            {
+                ColdSegment* segment = _segments.Items + number;
+                long used = segment->Parts > 1 ? (long)segment->Parts * SegmentBytes : segment->Used;
+                bytes += segment->Records == 0 ? 0 : (double)Volatile.Read(ref segment->Live) / segment->Records * used;
+            }
+            return (long)bytes;
+        }
+    }
+
     /// <summary>Bytes of the table.</summary>
     public long TableBytes => (_count - _first) * (long)sizeof(ColdSegment);
 
