@@ -178,7 +178,10 @@ public sealed unsafe class FileMedium : IMedium
     }
 
     /// <inheritdoc/>
-    public int Sync() => Libc.fdatasync(_file) == 0 ? 0 : Libc.Errno;
+    public int Sync() => Libc.fdatasync(_file) != 0 ? Libc.Errno : IsGone ? Libc.ENOENT : 0;
+
+    /// <summary>True if its file was to stay and has been removed: what lies in it is there until the process ends, and nobody finds it then.</summary>
+    public bool IsGone => _kept is { IsNew: false } && !Libc.HasName(_file);
 
     /// <inheritdoc/>
     public IMediumReader OpenReader(int depth, ReaderWake wake)

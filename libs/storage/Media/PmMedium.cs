@@ -92,7 +92,7 @@ public sealed unsafe class PmMedium : IMedium
     }
 
     /// <inheritdoc/>
-    public int Sync() => Facts.Domain.IsRealPm() ? 0 : _range.Fence(); // media.M3
+    public int Sync() => _file is { IsGone: true } ? Libc.ENOENT : Facts.Domain.IsRealPm() ? 0 : _range.Fence(); // media.M3
 
     /// <inheritdoc/>
     public byte* InPlace(long offset, int bytes) =>

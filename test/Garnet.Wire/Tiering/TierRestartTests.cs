@@ -43,6 +43,35 @@ public sealed class TierRestartTests
         }
     }
 
+    [TestCase("")]
+    [TestCase("16mb", Description = "persistent memory above the disk")]
+    public void A_tier_whose_file_was_removed_while_the_server_runs_is_named_by_no_snapshot_and_loses_nothing(string pm)
+    {
+        using TierScratch tier = new(memory: "12mb", size: "64mb", pm);
+        using DataServer server = new($"{tier.Flags} --appendonly no");
+        string digest;
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            client.SaveSnapshot();
+            digest = Digest(client);
+            Assert.That(client.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 3));
+            foreach (string file in Directory.GetFiles(pm.Length == 0 ? tier.Path : tier.MemoryPath)) File.Delete(file);
+            client.Call("SET", "more", "of it");
+            Assert.That(client.Call("SAVE").ToString(), Does.StartWith("-ERR"));
+            Assert.That(client.Call("INFO", "tiering").Text, Does.Contain("tier_last_failure:its file was removed while the server runs"));
+            client.Call("DEL", "more");
+            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"), "with all values in it");
+            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"), "and the one before it names nothing either");
+        }
+
+        server.Kill();
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        CheckAll(again);
+        Assert.That(Digest(again), Is.EqualTo(digest));
+    }
+
     [Test]
     public void Fields_whose_time_has_come_are_removed_on_the_tier_without_a_look_at_the_rest_of_it()
     {

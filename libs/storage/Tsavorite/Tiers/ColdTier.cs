@@ -1,3 +1,4 @@
+using Garnet.Common.Linux;
 using Garnet.Media;
 
 namespace Tsavorite;
@@ -177,7 +178,7 @@ internal sealed class ColdTier : IDisposable
         else
         {
             Count(TierCount.WriteFailures);
-            LastFailure = $"writing: {new System.ComponentModel.Win32Exception(error).Message}";
+            LastFailure = error == Libc.ENOENT ? "its file was removed while the server runs" : $"writing: {new System.ComponentModel.Win32Exception(error).Message}";
         }
     }
 
