@@ -18,7 +18,7 @@ internal sealed class SimulationTests
     [Test]
     public void Whatever_happens_what_was_promised_is_there_and_the_state_is_one_the_store_had()
     {
-        int seeds = Number("GARNET_SIMULATION_SEEDS", LongRun.IsWanted ? 2_000 : 300);
+        int seeds = Number("GARNET_SIMULATION_SEEDS", LongRun.IsWanted ? 1_000 : 300);
         int first = Number("GARNET_SIMULATION_SEED", 1);
         var figures = new SimulationFigures { Tell = seeds == 1 ? TestContext.Out.WriteLine : null };
         for (int seed = first; seed < first + seeds; seed++)

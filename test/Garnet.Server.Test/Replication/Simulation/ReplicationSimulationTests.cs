@@ -7,12 +7,12 @@ using Garnet.Common.Test;
 namespace Garnet.Server.Test.Replication.Simulation;
 
 /// <summary>
-/// Replication on one thread, in an order that a seed decides. GARNET_REPLICATION_SEEDS sets how many seeds (500, with CI=true 2,000), GARNET_REPLICATION_SEED the
+/// Replication on one thread, in an order that a seed decides. GARNET_REPLICATION_SEEDS sets how many seeds (200, with CI=true 1,000), GARNET_REPLICATION_SEED the
 /// first: with 1 of them, a failure is run again and told step by step.
 /// </summary>
 public sealed class ReplicationSimulationTests
 {
-    private const int Seeds = 200, SeedsOfLongRun = 2000, PlantedSeedsMax = 2000, CutsMax = 600;
+    private const int Seeds = 200, SeedsOfLongRun = 1000, PlantedSeedsMax = 2000, CutsMax = 600;
 
     [Test]
     public void T2_T6_T9_T10_T11_T12_whatever_breaks_readers_see_states_of_the_primary_and_all_end_alike()
