@@ -8,6 +8,24 @@ internal sealed unsafe class TierPiecesTests
     private const int Segment = 32 << 10;
 
     [Test]
+    public void Each_read_in_memory_counts_over_a_tier_until_the_word_counts_no_higher()
+    {
+        using SimulatedMedium medium = new(1 << 20);
+        using Bench tiered = new(TieredBench.Settings(medium)), alone = new();
+        foreach (Bench bench in new[] { tiered, alone })
+        {
+            bench.Set("k", "value");
+            List<int> seen = [];
+            for (int read = 0; read < 6; read++)
+            {
+                bench.Get("k");
+                seen.Add(bench.Last.Frequency);
+            }
+            Assert.That(seen, Is.EqualTo(bench == tiered ? new[] { 0, 1, 2, 3, 3, 3 } : [0, 0, 0, 0, 0, 0]));
+        }
+    }
+
+    [Test]
     public void A_fetched_record_is_kept_for_a_moment_and_a_long_one_the_longer_the_more_there_is_to_copy()
     {
         const int LongBytes = 256 << 20;
