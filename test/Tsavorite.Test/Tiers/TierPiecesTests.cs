@@ -46,6 +46,22 @@ internal sealed unsafe class TierPiecesTests
     }
 
     [Test]
+    public void What_came_since_the_time_was_told_has_it_from_then_on_whatever_went_before()
+    {
+        ReadQueue queue = new();
+        ColdRead[] reads = [.. Enumerable.Range(1, 6).Select(static i => new ColdRead((ulong)i) { Parts = 1 })];
+        for (int i = 0; i < 3; i++) queue.Enqueue(reads[i]);
+        Assert.That(queue.Dequeue(), Is.SameAs(reads[0]), "before it has one");
+        queue.Stamp(100);
+        for (int i = 3; i < 6; i++) queue.Enqueue(reads[i]);
+        Assert.That((queue.Remove(reads[4]), queue.Remove(reads[4]), queue.Dequeue() == reads[1]), Is.EqualTo((true, false, true)));
+        queue.Stamp(200);
+        queue.Stamp(300);
+        Assert.That(reads.Select(static read => read.KeptSinceMs), Is.EqualTo(new long[] { 0, 100, 100, 200, 0, 200 }));
+        Assert.That((queue.Count, queue.Peek() == reads[2], queue.TryPeek(out _)), Is.EqualTo((3, true, true)));
+    }
+
+    [Test]
     public void Room_is_wanted_for_as_long_as_who_asks_waits_and_no_longer()
     {
         const int PatienceMs = 1000;
