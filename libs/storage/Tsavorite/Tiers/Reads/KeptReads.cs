@@ -18,8 +18,10 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Bytes of the records.</summary>
     public long Bytes => ShortBytes + LongBytes;
 
+    /// <summary>Of these, bytes of records in several segments.</summary>
+    public long LongBytes { get; private set; }
+
     private long ShortBytes { get; set; }
-    private long LongBytes { get; set; }
 
     /// <summary>A read has come to its end in a step.</summary>
     public void Add(ColdRead read, long step)
