@@ -83,10 +83,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
 
-    /// <summary>
-    /// True while what is to come, at the most, and long records that are kept are less than half of what may be kept. Others that are kept have mostly been used: as much again comes
-    /// before one goes that is waited for. (Counted, they let a pipeline wait for its reads one after the other, from so many reads in a tenth of a second on.)
-    /// </summary>
+    /// <summary>True while what is to come, at the most, and long records that are kept take less than half of what may be kept. Others have mostly been used.</summary>
     public bool MayReadAhead => _kept.LongBytes + _comingBytes < _tier.KeptBytesMax / 2;
 
     /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
