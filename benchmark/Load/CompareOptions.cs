@@ -41,6 +41,9 @@ internal sealed class CompareOptions
     [Option("ring-file", Default = "/dev/shm/garnet-bench.ring", HelpText = "File of the ring of ours+pm, made anew: in memory it costs what persistent memory's instructions cost, and is as lasting as memory.")]
     public string RingFile { get; set; } = "";
 
+    [Option("pm-path", Default = "/dev/shm/garnet-bench-pm", HelpText = "Directory of the tier's part in persistent memory in the set pm; in memory, what is said of ring-file.")]
+    public string PmPath { get; set; } = "";
+
     [Option("server-core", Default = 0, HelpText = "Core of the servers; -1 leaves them unpinned.")]
     public int ServerCore { get; set; }
 

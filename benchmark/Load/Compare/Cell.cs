@@ -41,8 +41,9 @@ internal sealed record Cell(string Operation, int Pipeline, int Connections, lon
     /// <summary>What waiting for the disk costs, by how many wait.</summary>
     public static Cell[] Waiting() => [.. from c in (int[])[1, 4, 16, 64, 256] select new Cell("set", 1, c, SmallKeys)];
 
-    /// <summary>What a change costs that outlives the machine, beside a read: alone, and with others.</summary>
-    public static Cell[] Fenced() => [.. from c in (int[])[1, 16] from op in (string[])["set", "get"] select new Cell(op, 1, c, SmallKeys)];
+    /// <summary>What a change costs that outlives the machine, beside a read: alone, with others, and where the way to the server costs least.</summary>
+    public static Cell[] Fenced() =>
+        [.. from load in ((int Pipeline, int Connections)[])[(1, 1), (16, 1), (1, 16), (16, 16)] from op in (string[])["set", "get"] select new Cell(op, load.Pipeline, load.Connections, SmallKeys)];
 
     public static Cell[] Big(long keys) =>
         [.. from p in (int[])[100, 16] from op in (string[])["get", "set"] select new Cell(op, p, 16, keys)];

@@ -1,5 +1,6 @@
 using Garnet.Load.Compare.Bulk;
 using Garnet.Load.Compare.Movers;
+using Garnet.Load.Compare.Pm;
 using Garnet.Load.Compare.Replicas;
 using Garnet.Load.Compare.Tiers;
 using Garnet.Load.Machine;
@@ -37,7 +38,7 @@ internal static class CompareVerb
                 Rounds.Run(options, peers, Cell.Waiting(), report);
                 break;
             case "pm":
-                Rounds.Run(options, peers, Cell.Fenced(), report);
+                PmSet.Run(options, peers, report);
                 break;
             case "recover":
                 Recoveries.Run(options, peers, report);

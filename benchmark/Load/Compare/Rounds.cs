@@ -26,7 +26,8 @@ internal sealed class Rounds
         _report = report;
     }
 
-    public static void Run(CompareOptions options, List<Peer> peers, Cell[] cells, Report report)
+    /// <summary>Runs the cells and prints their costs and tails; what was measured, by cell and system, round by round.</summary>
+    public static IReadOnlyDictionary<(Cell Cell, string Peer), List<Measured>> Run(CompareOptions options, List<Peer> peers, Cell[] cells, Report report)
     {
         Rounds rounds = new(options, cells, report);
         try
@@ -39,6 +40,7 @@ internal sealed class Rounds
             for (int round = 0; round < options.Rounds; round++) rounds.RunRound(round);
             rounds.PrintCosts();
             rounds.PrintTails();
+            return rounds._measured;
         }
         finally
         {

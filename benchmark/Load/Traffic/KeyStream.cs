@@ -9,7 +9,7 @@ internal sealed class KeyStream
     private const double ZipfExponent = 0.99;
 
     private readonly ulong _keys;
-    private readonly uint[]? _zipf;
+    private readonly uint[]? _drawn; // drawn ahead; of a power of two
     private readonly bool _inSequence;
     private ulong _state = 0x9E3779B97F4A7C15;
     private uint _next;
@@ -20,12 +20,20 @@ internal sealed class KeyStream
         ArgumentOutOfRangeException.ThrowIfGreaterThan(keys, 100_000_000);
         _keys = (ulong)keys;
         _inSequence = order == KeyOrder.Sequence;
-        _zipf = order == KeyOrder.Zipf ? DrawZipf() : null;
+        _drawn = order == KeyOrder.Zipf ? DrawZipf() : null;
+    }
+
+    /// <summary>These keys, as many as a power of two, one after the other again and again.</summary>
+    public KeyStream(uint[] keys)
+    {
+        if (!BitOperations.IsPow2(keys.Length)) throw new ArgumentException("not a power of two", nameof(keys));
+        _keys = (ulong)keys.Length;
+        _drawn = keys;
     }
 
     public uint Next()
     {
-        if (_zipf is not null) return _zipf[_next++ & (uint)(_zipf.Length - 1)];
+        if (_drawn is not null) return _drawn[_next++ & (uint)(_drawn.Length - 1)];
         if (!_inSequence) return (uint)Math.BigMul(Random(), _keys, out _);
         uint key = _next++;
         if (_next == _keys) _next = 0;
@@ -35,11 +43,35 @@ internal sealed class KeyStream
     /// <summary>Share of the draws that falls on as many keys as are given, those that are drawn most: what nobody can better who keeps so many.</summary>
     public double ShareOfTop(long keys)
     {
-        if (_zipf is null) return Math.Min(1, (double)keys / _keys);
+        if (_drawn is null) return Math.Min(1, (double)keys / _keys);
         int[] counts = new int[_keys];
-        foreach (uint key in _zipf) counts[key]++;
+        foreach (uint key in _drawn) counts[key]++;
         Array.Sort(counts, static (a, b) => b.CompareTo(a));
-        return counts.Take((int)Math.Min(keys, counts.Length)).Sum(static count => (long)count) / (double)_zipf.Length;
+        return counts.Take((int)Math.Min(keys, counts.Length)).Sum(static count => (long)count) / (double)_drawn.Length;
+    }
+
+    /// <summary>How many keys were drawn.</summary>
+    public uint Drawn => _next;
+
+    /// <summary>
+    /// The same of an LFU that does not know what is to come: share of the draws from one on that fell on the keys drawn most before each. Of those drawn as often as the
+    /// last that it keeps, it has as many as there is room for, by chance.
+    /// </summary>
+    public double ShareOfCounted(long keys, uint from)
+    {
+        if (_drawn is null) return Math.Min(1, (double)keys / _keys);
+        int[] counts = new int[_keys], keysOf = new int[(long)_next + 2];
+        (keysOf[0], int least, long above, double hits) = ((int)_keys, 0, 0, 0);
+        for (uint i = 0; i < _next; i++)
+        {
+            ref int count = ref counts[_drawn[i & (uint)(_drawn.Length - 1)]];
+            if (i >= from && count >= least) hits += count > least ? 1 : (double)(keys - above) / keysOf[least];
+            keysOf[count]--;
+            if (count == least) above++;
+            keysOf[++count]++;
+            while (above > keys) above -= keysOf[++least];
+        }
+        return hits / (_next - from);
     }
 
     private ulong Random()

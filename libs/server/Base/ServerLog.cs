@@ -146,6 +146,9 @@ internal sealed class ServerLog(ILogger logger)
         $"A value cannot be read from the tier ({why}), {failures} until now: while that lasts its key answers an error, and a replica " +
         $"that needs a full copy gets none. {remedy}");
 
+    internal void TierGivenUp(string why, long records) => Write(LogLevel.Warning, 83,
+        $"A damaged value on the tier ({why}) is gone, {records} until now: a command has set or removed the key whose hash it had");
+
     internal void TierWritesFail(string why) => Write(LogLevel.Error, 76,
         $"The tier takes no writes ({why}): values stay in memory, and when that is full maxmemory-policy decides; trying again every " +
         "second");

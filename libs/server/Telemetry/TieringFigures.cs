@@ -112,6 +112,9 @@ internal static class TieringFigures
             static m => Tier(m).Compacted);
         list.Counter("tier_compacted_bytes", "garnet_tier_compacted_bytes_total", "Bytes of these.", static m => Tier(m).CompactedBytes);
         list.Counter(
+            "tier_given_up_records", "garnet_tier_given_up_records_total",
+            "Damaged records that made place for a key that was set or removed.", static m => Tier(m).GivenUp);
+        list.Counter(
             "tier_evicted_records", "garnet_tier_evicted_records_total", "Records given up by maxmemory-policy.",
             static m => Tier(m).Evicted);
         list.Counter(

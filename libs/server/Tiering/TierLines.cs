@@ -10,6 +10,9 @@ internal sealed class TierLines(ServerLog log) : ITierObserver
     public void OnReadFailed(string why, string remedy, long failures) => log.TierReadFailed(why, remedy, failures);
 
     /// <inheritdoc/>
+    public void OnGivenUp(string why, long records) => log.TierGivenUp(why, records);
+
+    /// <inheritdoc/>
     public void OnWriting(string? failure)
     {
         if (failure is null)

@@ -9,8 +9,7 @@ public sealed unsafe partial class StoreSession
     /// <summary>The way to records on the tier; null where there is none.</summary>
     public SessionTier? Tier { get; }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private Outcome ModifyTiered<T>(in KeyRef key, ref T operation) where T : struct, IModify
+    internal Outcome ModifyReadable<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         Tier!.FetchFirst(partition, key, NowMs, _heldCount != 0);

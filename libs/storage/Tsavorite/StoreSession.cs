@@ -99,7 +99,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         if (_cold != null)
-            return ModifyTiered(key, ref operation);
+            return Tier!.Modify(this, key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
         _changes++;

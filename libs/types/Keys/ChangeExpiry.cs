@@ -23,6 +23,8 @@ public struct ChangeExpiry : IModify
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => arguments is [.., 1]; // it has removed the key
 
+    public readonly bool IsBlind => Condition == 0 && ExpireAtMs != 0 && ExpireAtMs <= NowMs;
+
     public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

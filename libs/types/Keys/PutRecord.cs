@@ -19,6 +19,8 @@ public unsafe struct PutRecord : IModify
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 
+    public readonly bool IsBlind => true;
+
     public readonly long EncodedBytesMax => 17 + Length;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)

@@ -16,6 +16,8 @@ public unsafe struct DeleteIf : IModify
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 
+    public readonly bool IsBlind => Condition == SetCondition.Always;
+
     public readonly long EncodedBytesMax => 0;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

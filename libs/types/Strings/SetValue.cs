@@ -34,6 +34,8 @@ public unsafe struct SetValue : IModify
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 
+    public readonly bool IsBlind => Condition == SetCondition.Always && !KeepExpiry && !WantsOld;
+
     public readonly long EncodedBytesMax => 1 + sizeof(long) + sizeof(ulong) + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

@@ -16,6 +16,8 @@ public struct TakeOrTouch : IModify
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => arguments is [1, ..];
 
+    public readonly bool IsBlind => Remove && Old.IsNone; // as the log has it: nobody wants what it held
+
     public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

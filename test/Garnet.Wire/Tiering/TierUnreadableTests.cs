@@ -126,6 +126,27 @@ public sealed class TierUnreadableTests
     }
 
     [Test]
+    public void The_reads_of_a_pipeline_are_made_together_however_much_is_kept_of_those_before()
+    {
+        const int Keys = 640, AtOnce = 16, Bytes = 20_000;
+        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using DataServer server = new($"{tier.Flags} --reactor-threads 1 --tier-promotion no");
+        using RespConnection client = new(server.Process.Address, 60_000);
+        for (int i = 0; i < Keys; i++)
+        {
+            client.Call("SET", Name("key", i), new string('x', Bytes));
+            client.Call("TIER.DEMOTE", Name("key", i));
+        }
+        long before = client.Tiering("tier_postponed_commands");
+        for (int from = 0; from < Keys; from += AtOnce)
+        {
+            client.Send([.. Enumerable.Range(from, AtOnce).SelectMany(static i => RespConnection.Encode("GET", Name("key", i)))]);
+            for (int i = 0; i < AtOnce; i++) Assert.That(client.Read().Text, Has.Length.EqualTo(Bytes));
+        }
+        Assert.That(client.Tiering("tier_postponed_commands") - before, Is.LessThan(Keys / 4));
+    }
+
+    [Test]
     public void SCAN_says_what_cannot_be_read_and_goes_on_behind_it_and_KEYS_is_an_error()
     {
         const int Keys = 500;

@@ -8,6 +8,24 @@ internal sealed unsafe class TierPiecesTests
     private const int Segment = 32 << 10;
 
     [Test]
+    public void Each_read_in_memory_counts_over_a_tier_until_the_word_counts_no_higher()
+    {
+        using SimulatedMedium medium = new(1 << 20);
+        using Bench tiered = new(TieredBench.Settings(medium)), alone = new();
+        foreach (Bench bench in new[] { tiered, alone })
+        {
+            bench.Set("k", "value");
+            List<int> seen = [];
+            for (int read = 0; read < 6; read++)
+            {
+                bench.Get("k");
+                seen.Add(bench.Last.Frequency);
+            }
+            Assert.That(seen, Is.EqualTo(bench == tiered ? new[] { 0, 1, 2, 3, 3, 3 } : [0, 0, 0, 0, 0, 0]));
+        }
+    }
+
+    [Test]
     public void A_fetched_record_is_kept_for_a_moment_and_a_long_one_the_longer_the_more_there_is_to_copy()
     {
         const int LongBytes = 256 << 20;
@@ -25,6 +43,22 @@ internal sealed unsafe class TierPiecesTests
             Assert.That(gone, Is.EqualTo(then), $"after {atMs - Begin} ms");
         }
         Assert.That((LongEnd - End, kept.HasAny, kept.Bytes), Is.EqualTo((512L, false, 0L)));
+    }
+
+    [Test]
+    public void What_came_since_the_time_was_told_has_it_from_then_on_whatever_went_before()
+    {
+        ReadQueue queue = new();
+        ColdRead[] reads = [.. Enumerable.Range(1, 6).Select(static i => new ColdRead((ulong)i) { Parts = 1 })];
+        for (int i = 0; i < 3; i++) queue.Enqueue(reads[i]);
+        Assert.That(queue.Dequeue(), Is.SameAs(reads[0]), "before it has one");
+        queue.Stamp(100);
+        for (int i = 3; i < 6; i++) queue.Enqueue(reads[i]);
+        Assert.That((queue.Remove(reads[4]), queue.Remove(reads[4]), queue.Dequeue() == reads[1]), Is.EqualTo((true, false, true)));
+        queue.Stamp(200);
+        queue.Stamp(300);
+        Assert.That(reads.Select(static read => read.KeptSinceMs), Is.EqualTo(new long[] { 0, 100, 100, 200, 0, 200 }));
+        Assert.That((queue.Count, queue.Peek() == reads[2], queue.TryPeek(out _)), Is.EqualTo((3, true, true)));
     }
 
     [Test]

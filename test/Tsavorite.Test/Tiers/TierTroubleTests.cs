@@ -13,6 +13,8 @@ internal sealed class TierTroubleTests
 
         public void OnReadFailed(string why, string remedy, long failures) => Lines.Add($"read {failures}");
 
+        public void OnGivenUp(string why, long records) => Lines.Add($"given up {records}");
+
         public void OnWriting(string? failure) => Lines.Add(failure is null ? "writes" : "writes no more");
 
         public void OnBudget(bool isSpent) => Lines.Add(isSpent ? "spent" : "due");

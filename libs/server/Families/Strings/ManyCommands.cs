@@ -67,7 +67,7 @@ internal static unsafe class ManyCommands
         KeyRef[] keys = Rent(ref call, strings.FirstKey, strings.KeyStep, pairs);
         call.Session.Lock(keys.AsSpan(0, pairs));
         Outcome outcome = Outcome.Done;
-        if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition))
+        if (AllowedBy(ref call, keys.AsSpan(0, pairs), template))
         {
             call.Session.Room.Announce(bytes);
             template.Condition = SetCondition.Always;
@@ -80,17 +80,31 @@ internal static unsafe class ManyCommands
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 
-    // With a tier every key is read first, so that one that cannot be read fails the command before anything is written.
-    private static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, SetCondition condition)
+    // With a tier every key is read first, so that one that cannot be read fails the command before anything is written; one that is damaged is no obstacle to what
+    // sets it whatever it was.
+    private static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, in SetValue template)
     {
-        bool isAlways = condition == SetCondition.Always;
-        if (isAlways && call.Session.Tier is null)
-            return true;
+        bool isAlways = template.Condition == SetCondition.Always;
+        if (call.Session.Tier is not { } tier)
+            return isAlways || HoldsOfAll(ref call, keys, template.Condition);
+        tier.PassesDamaged = template.IsBlind;
+        try
+        {
+            return HoldsOfAll(ref call, keys, template.Condition);
+        }
+        finally
+        {
+            tier.PassesDamaged = false;
+        }
+    }
+
+    private static bool HoldsOfAll(ref Call call, ReadOnlySpan<KeyRef> keys, SetCondition condition)
+    {
         foreach (ref readonly KeyRef key in keys)
         {
             var look = default(PresenceLook);
             bool exists = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
-            if (!isAlways && exists != (condition == SetCondition.IfPresent))
+            if (condition != SetCondition.Always && exists != (condition == SetCondition.IfPresent))
                 return false;
         }
 

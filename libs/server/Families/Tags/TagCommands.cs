@@ -147,6 +147,8 @@ internal unsafe struct SetTagged : IModify
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 
+    public readonly bool IsBlind => _replayed;
+
     public readonly long EncodedBytesMax => 16 + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
@@ -319,6 +321,8 @@ internal struct DeleteIfOlder : IModify
     public static byte OpId => 11;
 
     public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
+
+    public readonly bool IsBlind => _replayed;
 
     public readonly long EncodedBytesMax => 0;
 

@@ -4,8 +4,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// Which reads of a session raise the frequency of what they read: one in seven, as a fixed gap is easy to predict, and a prime one does
-/// not miss the same keys of a cyclic pattern each time. Over a tier the first read since the demoter's clock came by counts too: what was
-/// read at all stays for a round, and what is read often pays for that once a round.
+/// not miss the same keys of a cyclic pattern each time. Over a tier each does, until the word can count no higher: a wrong choice there costs a read of the
+/// disk, and what is read often pays for counting only once for each time that the demoter's clock has come by.
 /// </summary>
 internal unsafe struct ReadSampling(bool isTiered)
 {
@@ -13,7 +13,7 @@ internal unsafe struct ReadSampling(bool isTiered)
     private int _left = Gap;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool IsDue(ulong word) => --_left <= 0 || ((word & IndexWord.FrequencyMask) == 0 && isTiered);
+    public bool IsDue(ulong word) => isTiered ? (word & IndexWord.FrequencyMask) != IndexWord.FrequencyMask : --_left <= 0;
 
     // store.U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -29,5 +29,8 @@ public struct DeleteKey : IModify
     public readonly bool TryDecode(ReadOnlySpan<byte> from) => from.IsEmpty;
 
     /// <inheritdoc/>
+    public readonly bool IsBlind => true;
+
+    /// <inheritdoc/>
     public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 }

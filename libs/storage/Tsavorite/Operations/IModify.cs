@@ -18,4 +18,10 @@ public interface IModify : ILogged
     /// uninitialised and <paramref name="existing"/> is elsewhere.
     /// </summary>
     void Write(in RecordView existing, Span<byte> value, bool inPlace);
+
+    /// <summary>
+    /// True if neither what this run leaves nor what it answers depends on more of the record than that there is one: it may run where what is there is damaged
+    /// (store.C11). Asked only then.
+    /// </summary>
+    bool IsBlind => false;
 }

@@ -122,12 +122,39 @@ internal sealed unsafe class Writer : IDisposable
     {
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         byte* image = _cold!.Find(_shape, partition, bucket, key, out ulong* slot);
+        if (image == null && _cold is { PassesDamaged: true, HasMissing: false })
+            return ChangeDamaged(partition, key, ref operation, nowMs);
         if (image == null)
             return _cold.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
         _cold.Forget(); // others of the same tag need not be looked at
         bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }
+
+    // store.C11: there is a record, as far as anybody can say, and nobody can say what it holds. What takes its place comes first: nothing is given up for what is refused. The log
+    // has the operation alone, and whoever reads it gives up what he finds damaged in the same way.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Outcome ChangeDamaged<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
+    {
+        if (FindDamaged(partition, key, out _) == null)
+            return Create(partition, key, ref operation, nowMs);
+        NewRecord next = new() { Kind = RecordKind.String };
+        Verdict verdict = operation.Plan(new RecordView(RecordKind.String, key.Bytes, 0, key.Bytes, key.Length, 0, 0, 0), ref next);
+        Outcome outcome = verdict == Verdict.Remove ? Outcome.Done : Create(partition, key, ref operation, nowMs);
+        if (outcome != Outcome.Done)
+            return outcome;
+        if (verdict == Verdict.Remove && _core.Hooked)
+            Announce(partition, key, ref operation, KeyChange.Removed);
+        for (ulong* slot; (slot = FindDamaged(partition, key, out string where)) != null;)
+        {
+            _core.RemoveCold(partition, Shape.BucketOf(_shape, partition, key.Hash), slot, key.Namespace);
+            _core.Tier!.CountGivenUp(where);
+        }
+        return Outcome.Done;
+    }
+
+    private ulong* FindDamaged(Partition* partition, in KeyRef key, out string where) =>
+        _cold!.FindDamaged(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key, out where);
 
     // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment. What it says of the capacity and of
     // the slack is RecordRoom.TrySetLength's, for records without an extent, said a second time: here from what Change has in registers

@@ -12,6 +12,8 @@ namespace Tsavorite;
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
 /// store.C6: <see cref="TierMovers"/>.
 /// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
+/// store.C11: a step that removes a key or sets all of it (<see cref="IModify.IsBlind"/>) takes what is damaged for its key's by the bits of the hash that the index has, and gives it up;
+/// that is counted and told. What a device does not read at the moment is nobody's to give up.
 /// </summary>
 internal sealed class ColdTier : IDisposable
 {
@@ -168,6 +170,14 @@ internal sealed class ColdTier : IDisposable
             Observer?.OnReadFailed(why, Remedy, failures);
     }
 
+    /// <summary>What lies there, damaged, has made place for what a command has set or removed, by its key's hash (store.C11).</summary>
+    public void CountGivenUp(string place)
+    {
+        long records = Count(TierCount.GivenUp);
+        if (System.Numerics.BitOperations.IsPow2(records))
+            Observer?.OnGivenUp(WhyUnreadable(place, 0), records);
+    }
+
     /// <summary>So much was written to a segment, or was not.</summary>
     public void CountWrite(uint number, int bytes, int error)
     {
@@ -216,6 +226,7 @@ internal sealed class ColdTier : IDisposable
         Stillborn = Of(TierCount.Stillborn),
         Compacted = Of(TierCount.Compacted),
         CompactedBytes = Of(TierCount.CompactedBytes),
+        GivenUp = Of(TierCount.GivenUp),
         Evicted = Of(TierCount.Evicted),
         Expired = Of(TierCount.Expired),
         Postponed = Of(TierCount.Postponed),

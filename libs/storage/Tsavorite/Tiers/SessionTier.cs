@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Garnet.Common;
 using Garnet.Media;
 
@@ -51,6 +52,15 @@ public sealed unsafe partial class SessionTier
     /// <summary>True while fetched records are kept, which <see cref="Poll"/> gives up when their time has come.</summary>
     public bool Keeps => Reads.Keeps;
 
+    /// <summary>
+    /// True while looks find nothing where a record is damaged, and do not fail: for whoever asks whether all can be read before a step that sets it, whatever it was (store.C11).
+    /// </summary>
+    public bool PassesDamaged
+    {
+        get => Reads.PassesDamaged;
+        set => Reads.PassesDamaged = value;
+    }
+
     internal ColdReads Reads { get; }
 
     /// <summary>Takes the reads that have finished, and gives up what was fetched some time ago; true if one has finished since the last call.</summary>
@@ -92,6 +102,30 @@ public sealed unsafe partial class SessionTier
 
     /// <summary>Hands the reads that <see cref="Foresee"/> has found to the device.</summary>
     public void BeginReads() => Reads.Begin();
+
+    /// <summary>store.C11: a change that does not ask what is there is made once more where that is damaged; nothing was changed before.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal Outcome Modify<T>(StoreSession session, in KeyRef key, ref T operation) where T : struct, IModify
+    {
+        try
+        {
+            return session.ModifyReadable(key, ref operation);
+        }
+        catch (GarnetException)
+        {
+            if (!operation.IsBlind || PassesDamaged)
+                throw;
+        }
+        PassesDamaged = true;
+        try
+        {
+            return session.ModifyReadable(key, ref operation);
+        }
+        finally
+        {
+            PassesDamaged = false;
+        }
+    }
 
     /// <summary>
     /// Before a step over the key: fetches its record without the lock, so that nobody waits for it while the disk is read. With locks held it is

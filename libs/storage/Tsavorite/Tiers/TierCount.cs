@@ -27,6 +27,7 @@ internal enum TierCount
     Stillborn,
     Compacted,
     CompactedBytes,
+    GivenUp,
     Evicted,
     Expired,
     Postponed,

@@ -72,6 +72,8 @@ public sealed record TierFigures
     public required long Compacted { get; init; }
     /// <summary>Bytes of these records.</summary>
     public required long CompactedBytes { get; init; }
+    /// <summary>Damaged records that were given up, because a command has set or removed the key whose hash they had.</summary>
+    public required long GivenUp { get; init; }
     /// <summary>Records evicted from it by policy.</summary>
     public required long Evicted { get; init; }
     /// <summary>Records removed from it because their time had come.</summary>

@@ -22,6 +22,8 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
     public LongRead? Long;
     public bool IsLong => Parts > 1;
+    /// <summary>It was read as a whole and is not what was written: another read would bring no more, as it might of a device that fails.</summary>
+    public bool IsDamaged => State == ColdReadState.Failed && Error == 0;
     /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
     public uint Place => ColdRecord.PlaceOf(Life, ColdAddress.Offset(Word));
     public byte* Record;

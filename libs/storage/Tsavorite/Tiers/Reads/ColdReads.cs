@@ -59,6 +59,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Looks are nobody's reads: nothing is counted for them, and nothing comes back because of them.</summary>
     public bool LooksAside;
 
+    /// <summary>Looks find nothing where what was read is damaged, instead of failing: for a step that needs to know no more (store.C11).</summary>
+    public bool PassesDamaged;
+
     /// <summary>Reads that were begun, in all.</summary>
     public long Begun { get; private set; }
 
@@ -80,8 +83,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
 
-    /// <summary>True while what is kept and what is to come, at the most, are less than half of what may be kept.</summary>
-    public bool MayReadAhead => _kept.Bytes + _comingBytes < _tier.KeptBytesMax / 2;
+    /// <summary>True while what is to come, at the most, and long records that are kept take less than half of what may be kept. Others have mostly been used.</summary>
+    public bool MayReadAhead => _kept.LongBytes + _comingBytes < _tier.KeptBytesMax / 2;
 
     /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
     public bool MayWalkAhead => _comingBytes < _tier.KeptBytesMax / 2;
@@ -104,6 +107,28 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 && Tsavorite.Record.SameKey(Tsavorite.Record.Key(record), key.Bytes, key.Length)) return record;
         }
         slot = null;
+        return null;
+    }
+
+    /// <summary>
+    /// A word of the bucket that may be the key's by all that it says, and whose record was read and is not what was written; null: there is none. Under the
+    /// partition's lock. <paramref name="where"/>: what a person is told of the place.
+    /// </summary>
+    public ulong* FindDamaged(Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out string where)
+    {
+        ulong tag = Shape.TagOf(shape, key.Hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
+                continue;
+            bool isKnown = TryGet(ColdAddress.Name(word), out ColdRead? read);
+            if (!isKnown || !read!.IsDamaged || !_tier.MayHold(word, key.Namespace))
+                continue;
+            where = PlaceOf(read);
+            return walk.Slot;
+        }
+        where = "";
         return null;
     }
 
@@ -132,6 +157,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         word = ColdAddress.Name(word);
         if (TryGet(word, out ColdRead? read))
         {
+            if (PassesDamaged && read.IsDamaged)
+                return null;
             if (read.State == ColdReadState.Failed)
                 throw Unreadable(read);
             if (read.State == ColdReadState.Ready)

@@ -10,8 +10,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private const long BytesOfWaiting = 1 << 20;
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
     public const int PlacedMax = 4096;
-    private readonly Queue<ColdRead> _short = new(), _long = new(), _failed = new(), _placed = new();
-    private bool _hasUnstamped;
+    private readonly ReadQueue _short = new(), _long = new(), _failed = new(), _placed = new();
 
     /// <summary>True if there is anything.</summary>
     public bool HasAny => _short.Count + _long.Count + _failed.Count + _placed.Count != 0;
@@ -19,14 +18,15 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Bytes of the records.</summary>
     public long Bytes => ShortBytes + LongBytes;
 
+    /// <summary>Of these, bytes of records in several segments.</summary>
+    public long LongBytes { get; private set; }
+
     private long ShortBytes { get; set; }
-    private long LongBytes { get; set; }
 
     /// <summary>A read has come to its end in a step.</summary>
     public void Add(ColdRead read, long step)
     {
         read.CameIn = step;
-        _hasUnstamped = true;
         QueueOf(read).Enqueue(read);
         Count(read, 1);
     }
@@ -34,13 +34,11 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>What has been there for long enough goes, and what is too much.</summary>
     public void GiveUp(long nowMs)
     {
-        foreach (Queue<ColdRead> reads in (ReadOnlySpan<Queue<ColdRead>>)[_short, _long, _failed, _placed])
+        foreach (ReadQueue reads in (ReadOnlySpan<ReadQueue>)[_short, _long, _failed, _placed])
         {
-            if (_hasUnstamped)
-                Stamp(reads, nowMs);
+            reads.Stamp(nowMs);
             while (reads.TryPeek(out ColdRead? read) && IsOver(read, nowMs)) Drop(reads);
         }
-        _hasUnstamped = false;
     }
 
     /// <summary>
@@ -61,13 +59,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Frees a record of several segments that has been used: only its time would end it otherwise, and the next one could not be read until then.</summary>
     public void GiveUpLong(ColdRead used)
     {
-        for (int left = _long.Count; left > 0; left--)
-        {
-            if (_long.Peek() == used)
-                Drop(_long);
-            else
-                _long.Enqueue(_long.Dequeue());
-        }
+        if (_long.Remove(used))
+            LetGo(used);
     }
 
     /// <summary>Gives up all records.</summary>
@@ -96,24 +89,15 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         ForgetFailed();
     }
 
-    private Queue<ColdRead>? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
+    private ReadQueue? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 
-    private Queue<ColdRead> QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
+    private ReadQueue QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
         : read.IsInPlace ? _placed : read.IsLong ? _long : _short;
 
     private bool IsOver(ColdRead read, long nowMs) => read.IsLong
         ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)
         : nowMs - read.KeptSinceMs >= KeptMs || ShortBytes > tier.KeptBytesMax;
-
-    private static void Stamp(Queue<ColdRead> reads, long nowMs)
-    {
-        foreach (ColdRead read in reads)
-        {
-            if (read.KeptSinceMs == 0)
-                read.KeptSinceMs = nowMs;
-        }
-    }
 
     private void Count(ColdRead read, int by)
     {
@@ -123,9 +107,10 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
             ShortBytes += by * (long)read.RecordBytes;
     }
 
-    private void Drop(Queue<ColdRead> reads)
+    private void Drop(ReadQueue reads) => LetGo(reads.Dequeue());
+
+    private void LetGo(ColdRead read)
     {
-        ColdRead read = reads.Dequeue();
         Count(read, -1);
         forget(read);
     }
