@@ -154,6 +154,9 @@ internal sealed class ColdTier : IDisposable
         : "A restart has it back if the log behind the snapshot, or the snapshot itself, has it; else stop the server: "
             + "'garnet-server check' says how many there are, and 'garnet-server repair' what to do without them";
 
+    /// <summary>A segment, as people are told of it.</summary>
+    public string PlaceOf(uint number) => SegmentPlace.Of(number, Segments.SegmentBytes, Id);
+
     /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
     public static string WhyUnreadable(string place, int error) =>
         $"{place}: {(error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}";

@@ -515,5 +515,5 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
         ColdTier.WhyUnreadable(PlaceOf(read), read.Error), _tier.Remedy);
 
-    private string PlaceOf(ColdRead read) => $"segment {_segments.NumberOf(read.Word)}, offset {ColdAddress.Offset(read.Word)}";
+    private string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), _segments.SegmentBytes, _tier.Id);
 }
