@@ -65,12 +65,9 @@ internal sealed unsafe partial class ColdReads
     {
         if (_segments.Memory is null)
             return false;
-        foreach (ulong word in _wanted)
-        {
-            if (!IsDone(word))
-                return false;
-        }
-        _wanted.Clear();
+        if (!IsWantedDone())
+            return false;
+        ForgetWanted();
         return true;
     }
 }

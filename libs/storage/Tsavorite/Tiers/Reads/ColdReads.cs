@@ -35,9 +35,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly List<ColdRead> _counted = [];
+    private readonly List<ColdRead> _longHeld = []; // long records that were begun, as long as their memory is there
     private IMediumReader? _reader;
     private byte* _pageMemory;
-    private long _comingBytes, _longBytes, _steps;
+    private long _comingBytes, _longBytes, _steps, _needs;
     private int _pending, _partsUnderWay;
     private bool _hasNews, _isWaiting;
 
@@ -65,12 +66,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
-    /// <summary>The words of the records that the step which was put off has come to.</summary>
+    /// <summary>The words of the records that the step which was put off has come to, and will come to again.</summary>
     public ulong[] TakeWanted()
     {
         _tier.Count(TierCount.Postponed);
         ulong[] wanted = [.. _wanted];
-        _wanted.Clear();
+        ForgetWanted();
+        foreach (ulong word in wanted)
+        {
+            if (!_reads.TryGetValue(word, out ColdRead? read) || read.AwaitedIn == _needs)
+                continue;
+            read.AwaitedIn = _needs; // it may have come to it twice
+            read.Awaited++;
+        }
         return wanted;
     }
 
@@ -144,6 +152,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ColdRead missing = new(word)
             {
                 Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
+                NeededIn = _needs,
             };
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
@@ -151,6 +160,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _wanted.Add(word);
         return null;
     }
+
+    /// <summary>The same of one of several that a step needs at once: those are read side by side, though they are more than is kept.</summary>
+    public byte* RecordOfSeveral(ulong word)
+    {
+        byte* record = Record(word);
+        if (_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
+            read.NeededIn = _needs;
+        return record;
+    }
+
+    /// <summary>What was needed together until now is nothing to what comes.</summary>
+    public void BeginSeveral() => _needs++;
 
     /// <summary>
     /// The life of the segment that the word's record was read in; 0, which no segment has, if none was: a word that was looked at without the lock may be
@@ -189,15 +210,15 @@ internal sealed unsafe partial class ColdReads : IDisposable
             foreach (ColdRead read in _counted) read.IsOwed = true;
             throw ColdTier.Miss;
         }
-        _wanted.Clear();
         _isWaiting = true;
         Submit();
-        while (_pending > 0)
+        while (!IsWantedDone()) // others' reads may take longer
         {
             _reader!.Wait();
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
+        ForgetWanted();
     }
 
     /// <summary>Begins to read what is missing.</summary>
@@ -252,7 +273,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
             Begin();
-            _wanted.Clear();
+            ForgetWanted();
         }
         if (MayPostpone is null)
             _kept.BeginStep(_steps);
@@ -261,11 +282,16 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
     public void Trim() => _kept.Trim();
 
-    /// <summary>A walk will not come back to the word's record: if it lies in several segments, its memory is freed for the next.</summary>
+    /// <summary>
+    /// A walk will not come back to the word's record: if it lies in several segments, its memory is freed for the next, unless others were put off for it too: the last
+    /// of them frees it, or its time, and none reads it again.
+    /// </summary>
     public void Passed(ulong word)
     {
-        if (_longBytes != 0 && _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read)
-            && read is { IsLong: true, State: ColdReadState.Ready })
+        if (!_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
+            return;
+        ComesBackTo(read);
+        if (read is { IsLong: true, State: ColdReadState.Ready, Awaited: 0 })
             _kept.GiveUpLong(read);
     }
 
@@ -283,6 +309,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return false;
         read.CountedIn = _steps;
         _counted.Add(read);
+        ComesBackTo(read);
         bool counts = !read.IsOwed;
         read.IsOwed = false;
         return counts;
@@ -291,6 +318,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if the word's record was wanted and could not be read.</summary>
     public bool IsUnreadable(ulong word) =>
         TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
+
+    /// <summary>True while the word's record is on its way.</summary>
+    public bool IsUnderWay(ulong word) => !IsDone(ColdAddress.Name(word));
 
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
@@ -334,6 +364,26 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return false;
     }
 
+    // Who was put off for it, or another one in his place: he finds it all the same then, as long as its time is not over.
+    private static void ComesBackTo(ColdRead read) => read.Awaited -= read.Awaited > 0 ? 1 : 0;
+
+    private bool IsWantedDone()
+    {
+        foreach (ulong word in _wanted)
+        {
+            if (!IsDone(word))
+                return false;
+        }
+        return true;
+    }
+
+    // What the next step needs is another's.
+    private void ForgetWanted()
+    {
+        _wanted.Clear();
+        _needs++;
+    }
+
     private void ComesNot(ColdRead missing)
     {
         _comingBytes -= missing.BytesMax;
@@ -373,7 +423,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reader!.Submit();
     }
 
-    // Behind the others, one after the other, and only as many as are kept: but for one, or where somebody waits for all of them.
+    // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
         while (_partsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _reader!.Room > 0 && _places.Count > 0)
@@ -392,7 +442,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private bool TryBeginLong(ColdRead read)
     {
-        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting)
+        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting && !IsNeededWithHeld(read))
             return false;
         ColdPart[] parts = _segments.RunOf(_segments.NumberOf(read.Word), read.Parts);
         long room = LongRead.RoomFor(parts);
@@ -402,7 +452,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
         read.State = ColdReadState.UnderWay;
         read.BegunAt = Stopwatch.GetTimestamp();
         _longBytes += read.BytesMax;
+        _longHeld.Add(read);
         return true;
+    }
+
+    private bool IsNeededWithHeld(ColdRead read)
+    {
+        foreach (ColdRead held in _longHeld)
+        {
+            if (held.NeededIn == read.NeededIn)
+                return true;
+        }
+        return false;
     }
 
     // With the first read: most sessions of a server never make one.
@@ -507,6 +568,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return;
         NativeMemory.AlignedFree((void*)read.To);
         _longBytes -= read.BytesMax;
+        _longHeld.Remove(read);
         read.Record = null;
         read.RecordBytes = 0;
         read.Long = null;
