@@ -69,13 +69,15 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>
     /// store.C6 True if segments that are already on their way to be free lift the part above what is kept free, without moving anything more. Where snapshots
-    /// name segments twice as much is asked for: a snapshot is taken for that much, and not for each segment.
+    /// name segments twice as much is asked for: a snapshot is taken for that much, and not for each segment. So many more as one record lacks.
     /// </summary>
-    public bool HasRoomComing(ColdSegments part)
-    {
-        int lacks = (RoomOf(part) * (Names is null ? 1 : 2)) - part.Free - part.Coming;
-        return lacks < 0 || lacks < part.Lingering;
-    }
+    public bool HasRoomComing(ColdSegments part, int lacking = 0) => Comes(part, (RoomOf(part) * (Names is null ? 1 : 2)) + lacking);
+
+    /// <summary>
+    /// store.C6 True if the part has what is kept free once all that is dead is free: nothing that lives need be given up for room, and what a snapshot names would
+    /// not be room before the next two anyway.
+    /// </summary>
+    public bool HasRoomOnceReleased(ColdSegments part, int lacking) => Names is not { MayName: false } && Comes(part, RoomOf(part) + lacking);
 
     /// <summary>True if much of the part is dead and will be free though nothing else moves; a walk.</summary>
     public bool HasMuchComing(ColdSegments part) =>
@@ -235,6 +237,8 @@ internal sealed class ColdTier : IDisposable
         MovedDownBytes = Of(TierCount.MovedDownBytes),
         HasDisk = Segments.Disk is not null,
     };
+
+    private static bool Comes(ColdSegments part, int room) => room - part.Free - part.Coming is var lacks && (lacks < 0 || lacks < part.Lingering);
 
     // What is free is not used. Where no snapshot names segments, what is emptied is free at once, and less will do.
     private int RoomOf(ColdSegments part)
