@@ -64,6 +64,9 @@ internal sealed unsafe class TierMovers : IDisposable
     /// </summary>
     public bool RoomComes { get; private set; }
 
+    /// <summary>True if less of the part that nothing goes on from is free than is kept so.</summary>
+    public bool IsShort { get; private set; }
+
     /// <summary>True if a round has not ended for as long as writers have patience: the medium stalls.</summary>
     public bool IsStalled(long nowMs) => _round.Look(nowMs) > PatienceMs;
 
@@ -202,7 +205,8 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool MakeTierRoom(long nowMs)
     {
         _waitsBelow = false;
-        if (HasTierRoom)
+        IsShort = !HasTierRoom;
+        if (!IsShort)
         {
             RoomComes = nowMs >= _pausedUntilMs && nowMs - _progressMs <= PatienceMs;
             return false;
