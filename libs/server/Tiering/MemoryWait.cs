@@ -7,7 +7,7 @@ internal sealed class MemoryWait : Parking
 {
     private const int PauseMs = 5;
     private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
-    private const int PatienceMs = 100; // where something may be evicted instead: others that come take what room there is, so that one may wait long
+    private const int PatienceMs = 100; // where something may be evicted instead: others take what room there is, and one waits long
     private const long None = -2;
 
     private MemoryWait(long nowMs) => DeadlineMs = nowMs + PauseMs;

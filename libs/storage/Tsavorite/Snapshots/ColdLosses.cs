@@ -93,7 +93,8 @@ public sealed unsafe class ColdLosses
 
     /// <summary>The table of the snapshot is known: what the bits of a reference are.</summary>
     internal void Begin(ReadOnlySpan<byte> tableHead) =>
-        (_shift, _segmentBytes, _id) = (SegmentTable.HashShiftOf(tableHead), SegmentTable.SegmentBytesOf(tableHead), SegmentTable.IdOf(tableHead));
+        (_shift, _segmentBytes, _id) = (SegmentTable.HashShiftOf(tableHead), SegmentTable.SegmentBytesOf(tableHead),
+            SegmentTable.IdOf(tableHead));
 
     internal void NoteOther(uint number)
     {

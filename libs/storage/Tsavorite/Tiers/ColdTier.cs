@@ -77,7 +77,8 @@ internal sealed class ColdTier : IDisposable
     /// store.C6 True if the part has what is kept free once all that is dead is free: nothing that lives need be given up for room, and what a snapshot names would
     /// not be room before the next two anyway.
     /// </summary>
-    public bool HasRoomOnceReleased(ColdSegments part, int lacking) => Names is not { MayName: false } && Comes(part, RoomOf(part) + lacking);
+    public bool HasRoomOnceReleased(ColdSegments part, int lacking) =>
+        Names is not { MayName: false } && Comes(part, RoomOf(part) + lacking);
 
     /// <summary>True if much of the part is dead and will be free though nothing else moves; a walk.</summary>
     public bool HasMuchComing(ColdSegments part) =>
@@ -238,7 +239,8 @@ internal sealed class ColdTier : IDisposable
         HasDisk = Segments.Disk is not null,
     };
 
-    private static bool Comes(ColdSegments part, int room) => room - part.Free - part.Coming is var lacks && (lacks < 0 || lacks < part.Lingering);
+    private static bool Comes(ColdSegments part, int room) =>
+        room - part.Free - part.Coming is var lacks && (lacks < 0 || lacks < part.Lingering);
 
     // What is free is not used. Where no snapshot names segments, what is emptied is free at once, and less will do.
     private int RoomOf(ColdSegments part)

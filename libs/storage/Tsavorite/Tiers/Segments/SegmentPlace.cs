@@ -22,7 +22,8 @@ internal static class SegmentPlace
     public static string Of(IEnumerable<uint> numbers, int segmentBytes, UInt128 id)
     {
         IEnumerable<string> told = numbers.GroupBy(number => IsInMemory((long)number * segmentBytes)).OrderBy(static file => file.Key)
-            .Select(file => $"segment {string.Join(", ", file.Select(number => NumberIn(number, segmentBytes)))}{(file.Key ? FileOf(id) : "")}");
+            .Select(file => $"segment {string.Join(", ", file.Select(number => NumberIn(number, segmentBytes)))}"
+                + (file.Key ? FileOf(id) : ""));
         return string.Join("; ", told);
     }
 
@@ -35,5 +36,6 @@ internal static class SegmentPlace
         number - (IsInMemory((long)number * segmentBytes) ? LayeredMedium.MemoryFrom / segmentBytes : 0);
 
     // What is scratch has no name.
-    private static string FileOf(UInt128 id) => id == 0 ? " in persistent memory" : $" of {KeptPart.Memory.FileName(id)} in persistent memory";
+    private static string FileOf(UInt128 id) =>
+        id == 0 ? " in persistent memory" : $" of {KeptPart.Memory.FileName(id)} in persistent memory";
 }
