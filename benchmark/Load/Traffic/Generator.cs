@@ -229,6 +229,7 @@ internal sealed unsafe class Generator : IDisposable
             P50 = _latency.At(0.5),
             P99 = _latency.At(0.99),
             P999 = _latency.At(0.999),
+            P9999 = _latency.At(0.9999),
             Max = _latency.Max,
             Fairness = replies == 0 ? 0 : slowest * (double)_connections.Count / replies,
             Errors = _tally.Errors,

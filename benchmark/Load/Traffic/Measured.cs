@@ -15,6 +15,7 @@ internal sealed record Measured
     public required long P50 { get; init; }
     public required long P99 { get; init; }
     public required long P999 { get; init; }
+    public required long P9999 { get; init; }
     public required long Max { get; init; }
     /// <summary>Operations of the slowest connection over the mean of all.</summary>
     public required double Fairness { get; init; }

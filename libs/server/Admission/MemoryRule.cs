@@ -17,6 +17,9 @@ internal static unsafe class MemoryRule
         if (!Lacks(ref call, in question))
             return AdmissionResult.Allowed;
         bool waits = call.Session.Room.IsComing && question.MayWait(ref call);
+        if (waits && !question.Is(CommandFlags.RunsQueue) && MemoryWait.HasWaited(call.Client, call.NowMs)
+            && call.Session.Room.EnsureNow(0))
+            return AdmissionResult.Allowed;
         if (waits && MemoryWait.Next(call.Client, call.NowMs) is { } wait)
             return AdmissionResult.Until(wait);
         return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Memory));

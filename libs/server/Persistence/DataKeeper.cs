@@ -18,7 +18,7 @@ namespace Garnet.Server.Persistence;
 /// </summary>
 internal sealed class DataKeeper : IDisposable
 {
-    private const int TickMs = 1000;
+    private const int TickMs = 250, TicksPerNudge = 4; // a full tier waits for the snapshot that is due
 
     private readonly PersistenceSettings _settings;
     private readonly DataLoad _load;
@@ -28,6 +28,7 @@ internal sealed class DataKeeper : IDisposable
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _loading = true;
     private bool _stopped;
+    private int _ticks;
 
     internal DataKeeper(DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog lines, Backlog backlog)
     {
@@ -203,7 +204,8 @@ internal sealed class DataKeeper : IDisposable
 
     private void Tick()
     {
-        Log.Nudge();
+        if (_ticks++ % TicksPerNudge == 0)
+            Log.Nudge();
         Saves?.StartIfDue();
     }
 }

@@ -22,8 +22,11 @@ internal sealed class SaveJob(
     /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
 
-    /// <summary>What waits on the tier is free after two snapshots: not at once, since what is written meanwhile makes more.</summary>
-    private const long TierPauseSeconds = 2;
+    /// <summary>
+    /// What waits on the tier is free after two snapshots. Not at once, since what is written meanwhile makes more; but after half as long as the last one took, so that
+    /// a third of the time is without: until then records have no room to go to.
+    /// </summary>
+    private const long TierPauseMinMs = 500, TierPauseMaxMs = 2000;
 
     private readonly Lock _gate = new();
     private CancellationTokenSource _cancellation = new();
@@ -81,7 +84,7 @@ internal sealed class SaveJob(
     {
         if (IsRunning || (_lastFailed && server.Clock.UnixMs - _failedAtMs < 5000))
             return;
-        long changes = Changes, seconds = (server.Clock.UnixMs - LastSaveMs) / 1000;
+        long changes = Changes, sinceMs = server.Clock.UnixMs - LastSaveMs, seconds = sinceMs / 1000;
         foreach (SaveRule rule in settings.Save.Rules)
         {
             if (changes < Math.Max(rule.Changes, 1) || seconds < rule.Seconds)
@@ -91,7 +94,7 @@ internal sealed class SaveJob(
             return;
         }
 
-        if (seconds >= TierPauseSeconds && server.Store.Names is { WantsSnapshot: true } names)
+        if (sinceMs >= Math.Clamp(LastMs / 2, TierPauseMinMs, TierPauseMaxMs) && server.Store.Names is { WantsSnapshot: true } names)
         {
             server.Log.TierWaits(names.WaitingBytes);
             TryStart();

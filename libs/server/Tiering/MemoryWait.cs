@@ -7,6 +7,7 @@ internal sealed class MemoryWait : Parking
 {
     private const int PauseMs = 5;
     private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
+    private const int PatienceMs = 100; // where something may be evicted instead: others take what room there is, and one waits long
     private const long None = -2;
 
     private MemoryWait(long nowMs) => DeadlineMs = nowMs + PauseMs;
@@ -25,6 +26,10 @@ internal sealed class MemoryWait : Parking
         client.RoomCommand = None; // it is refused: the next one is another
         return null;
     }
+
+    /// <summary>True if the command that the client is at, which has found no room again, has waited for as long as one need that may evict.</summary>
+    internal static bool HasWaited(Connection client, long nowMs) =>
+        client.Commands == client.RoomCommand + 1 && nowMs >= client.RoomUntilMs - WaitMaxMs + PatienceMs;
 
     /// <summary>The command that the client is at is put off for something else than room: its wait for that, if it has one, begins not anew.</summary>
     internal static void Carry(Connection client)

@@ -39,7 +39,7 @@ internal sealed unsafe class KeptFile : IDisposable
     /// <summary>Bytes it has now.</summary>
     public long FoundBytes => Libc.FactsOf(Descriptor)?.Bytes ?? 0;
 
-    public static string PathOf(string directory, KeptPart part, UInt128 id) => Path.Combine(directory, $"tier-{id:x32}{part.Ending}");
+    public static string PathOf(string directory, KeptPart part, UInt128 id) => Path.Combine(directory, part.FileName(id));
 
     /// <summary>Opens the one that is there.</summary>
     public static KeptFile Open(string directory, KeptPart part, UInt128 id)

@@ -39,6 +39,7 @@ internal static unsafe class Scanner
         int partitions = core.Shape->PartitionCount;
         if ((long)(cursor >> 40) >= partitions)
             return 0;
+        terms.Cold?.BeginSeveral();
         while (shown < count && buckets-- > 0)
         {
             terms.Cold?.Trim();
@@ -168,21 +169,26 @@ internal static unsafe class Scanner
         return next >> PrefixBits != 0 ? (ulong)(partition->Number + 1) << 40 : (ulong)partition->Number << 40 | next << 18;
     }
 
-    // Fetches the cold records of the bucket that are not there yet, and beside them those of the next buckets, as many as can be kept until their turn.
+    // Fetches the cold records of the bucket that are not there yet, and beside them those of the next buckets, as many as can be kept until their turn; and what others
+    // have begun there: it stays until this walk has passed it, too.
     private static bool LacksAny(StoreCore core, Partition* partition, in ScanTerms terms, uint number, int bucket, ColdReads cold)
     {
         int reads = 0, ahead = terms.Reads == ScanReads.Timed ? TimedReadsAhead : ReadsAhead;
-        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead && (next == bucket || cold.MayWalkAhead); next++)
+        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
         {
-            reads += Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold);
+            bool mayBegin = next == bucket || cold.MayWalkAhead;
+            int lacking = Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold, mayBegin);
+            reads += lacking;
             if (next == bucket && reads == 0)
                 return false;
+            if (!mayBegin && lacking == 0)
+                break;
         }
         return true;
     }
 
     // How many of a bucket's records have to be fetched.
-    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold)
+    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold, bool mayBegin = true)
     {
         int lacking = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
@@ -190,9 +196,9 @@ internal static unsafe class Scanner
             ulong word = *walk.Slot;
             if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word))
                 continue;
-            if (cold.IsUnreadable(word))
+            if (cold.IsUnreadable(word) || (!mayBegin && cold.IsDone(word)))
                 continue;
-            if (cold.Record(word) == null)
+            if (cold.RecordOfSeveral(word) == null)
                 lacking++;
         }
         return lacking;

@@ -70,6 +70,9 @@ public sealed unsafe class StepRoom
         return hasRoom;
     }
 
+    /// <summary>The same for a step that has waited for long enough for what <see cref="IsComing"/>: by evicting, where the policy allows it and the tier is short of room.</summary>
+    public bool EnsureNow(long bytes) => !_session.HoldsAny && _store.Movers.EnsureRoomNow(bytes, _session.NowMs);
+
     /// <summary>
     /// store.U23: asked whether the step that runs may be put off while room is made for its first change: it is left by a
     /// <see cref="RoomMissException"/> then. Null, as it is at first: such a change is refused.

@@ -101,13 +101,20 @@ internal sealed class PmTierTests
     {
         PmSim memory = new(new byte[1 << 20]);
         using LayeredMedium medium = new(null, new PmMedium(memory));
-        using Bench bench = new(TieredBench.Settings(medium));
+        using Bench bench = new(TieredBench.Settings(medium) with { TierId = 7 });
         bench.Cold(100, 100);
+        int at;
         fixed (byte* all = memory.At(0, (int)memory.Bytes))
-            all[new Span<byte>(all, (int)memory.Bytes).IndexOf(TieredBench.Value(7, 100)) + 50] ^= 1;
+        {
+            at = new Span<byte>(all, (int)memory.Bytes).IndexOf(TieredBench.Value(7, 100));
+            all[at + 50] ^= 1;
+        }
         Assert.That(() => bench.Get("k7"), Throws.TypeOf<GarnetException>().With.Message.Contains("cannot be read"));
         Assert.That(bench.Get("k8"), Is.EqualTo(TieredBench.Value(8, 100)));
         Assert.That(bench.Tier().ReadFailures, Is.Positive);
+        string[] told = bench.Tier().LastFailure!.Split(": ")[0].Split(", offset ");
+        Assert.That(told[0], Is.EqualTo($"segment {at / Segment} of tier-00000000000000000000000000000007.pm in persistent memory"), "where to look");
+        Assert.That(int.Parse(told[1], System.Globalization.CultureInfo.InvariantCulture), Is.InRange(at - 64, at - 1), "the record's place in that file");
     }
 
     [Test]

@@ -103,6 +103,27 @@ public sealed class RoomThatComesTests
     }
 
     [Test]
+    public void Who_has_waited_for_long_enough_evicts_where_that_is_allowed_and_the_tier_is_short_of_room([Values] bool evicts, [Values] bool isShort)
+    {
+        using SimulatedMedium medium = new(isShort ? 256 << 10 : 8 << 20);
+        using Bench bench = new(Settings(medium) with { TierId = 0, Policy = evicts ? EvictionPolicy.AllKeysLru : EvictionPolicy.NoEviction });
+        bool wasShort = false;
+        for (int i = 0; i < 20_000 && !wasShort; i++)
+        {
+            if (bench.Session.Room.Ensure(1000))
+                bench.Set("k" + i, TieredBench.Value(i, 1000));
+            else
+                bench.Store.Tiers!.Step(bench.NowMs += 1);
+            wasShort = isShort ? bench.Store.Tiers!.IsShort && !bench.Session.Room.Ensure(1000) && bench.Session.Room.IsComing : i == 3000;
+        }
+        while (bench.Session.Room.Ensure(1000)) bench.Set("l" + bench.Session.Count(0), TieredBench.Value(1, 1000));
+        Assert.That((bench.Store.Tiers!.IsShort, bench.Session.Room.IsComing), Is.EqualTo((isShort, true)));
+        long before = bench.Store.Figures().EvictedKeys;
+        Assert.That(bench.Session.Room.EnsureNow(1000), Is.EqualTo(evicts && isShort));
+        Assert.That(bench.Store.Figures().EvictedKeys > before, Is.EqualTo(evicts && isShort));
+    }
+
+    [Test]
     public void What_is_dead_in_places_that_nobody_cleans_is_no_room_that_comes([Values] bool hasRoomOnTier)
     {
         const int Bytes = 100, Large = 200 << 10, EveryN = 12; // less than an eighth of each segment is dead then

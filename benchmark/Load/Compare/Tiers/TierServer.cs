@@ -37,7 +37,11 @@ internal sealed class TierServer : IDisposable
     }
 
     /// <summary>One that no group holds: for what is compared with.</summary>
-    public static TierServer StartAlone(CompareOptions options, Peer peer) => new(RunningPeer.Start(peer, options.ServerCore), "");
+    public static TierServer StartAlone(CompareOptions options, Peer peer)
+    {
+        peer.Clear();
+        return new TierServer(RunningPeer.Start(peer, options.ServerCore), "");
+    }
 
     /// <summary>A figure of our INFO tiering; 0 for others.</summary>
     public long Figure(string name) =>

@@ -12,6 +12,10 @@ internal static class TierSet
         ("sorted", LargeSortedSet.Run),
         ("promotion", PromotionOnHit.Run),
         ("trace", TraceReplay.Run),
+        ("churn-kept", Churn.Kept),
+        ("churn-fast", Churn.KeptFast),
+        ("churn-scratch", Churn.Scratch),
+        ("full", FullStalls.Run),
     ];
 
     public static void Run(CompareOptions options, Report report)

@@ -63,13 +63,13 @@ internal sealed record TierState
     {
         if (!losses.HasAny)
         {
-            string which = string.Join(", ", losses.Others.Take(SegmentsToldMax));
+            string which = losses.PlacesOf(losses.Others.Take(SegmentsToldMax));
             string are = losses.Others.Count == 1 ? "is not the one that is" : "are not those that are";
             return $"{Count(losses.Others.Count, "segment")} of the tier {are} named "
-                + $"(segment {which}), though all that is named in it can be read";
+                + $"({which}), though all that is named in it can be read";
         }
         IEnumerable<string> told = losses.Segments.Take(SegmentsToldMax).Select(
-            static segment => $"segment {segment.Number} ({segment.Lost} of {segment.Named})");
+            segment => $"{losses.PlacesOf([segment.Number])} ({segment.Lost} of {segment.Named})");
         string more = losses.Segments.Count > SegmentsToldMax ? $" and {losses.Segments.Count - SegmentsToldMax} segments more" : "";
         string pieces = losses.Pieces + losses.Collections == 0 ? ""
             : $", {losses.Pieces} of them pieces, without which {Count(losses.Collections, "collection")} cannot be read either";

@@ -28,10 +28,31 @@ internal sealed unsafe class ChunkScratch : IDisposable
         return new KeyRef(key, root.Length + ChunkKey.HeadBytes, root.Namespace, hash);
     }
 
+    /// <summary>
+    /// What was fetched, for an edit or a look. A look shows it where it lies, unless it was read often enough to come back; a change has it in memory first (store.C5).
+    /// </summary>
+    public byte* Take(StoreCore core, Partition* partition, byte* bucket, in ColdFound found, EditAim aim, long nowMs)
+    {
+        Cold!.Forget(); // others of the same tag need not be looked at
+        if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
+            return found.Image;
+        TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
+        return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
+    }
+
     public void Dispose()
     {
         if (!_isDisposed)
             _memory.Dispose();
         _isDisposed = true;
+    }
+
+    private bool IsToComeBack(StoreCore core, in ColdFound found, long nowMs)
+    {
+        if (Cold!.LooksAside || !Record.IsLive(found.Image, nowMs) || !Cold!.CountsLook(*found.Slot))
+            return false;
+        if (Record.Kind(found.Image) != RecordKind.Chunk && !Cold!.IsQuiet)
+            Cold!.Hits++;
+        return core.IsToBePromoted(found.Slot, found.Image);
     }
 }

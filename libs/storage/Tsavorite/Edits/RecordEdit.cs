@@ -431,10 +431,11 @@ public unsafe ref struct RecordEdit
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* FindCold()
     {
+        ColdReads cold = _scratch.Cold!;
         byte* image;
-        while ((image = _scratch.Cold!.Find(_core.Shape, _partition, _bucket, _key, out _slot)) == null && _scratch.Cold.HasMissing)
-            _scratch.Cold.Fetch(mayThrow: !_hasChanged);
-        return _scratch.Cold.Take(_core, _partition, _bucket, new() { Image = image, Slot = _slot }, _aim, _nowMs);
+        while ((image = cold.Find(_core.Shape, _partition, _bucket, _key, out _slot)) == null && cold.HasMissing)
+            cold.Fetch(mayThrow: !_hasChanged);
+        return _scratch.Take(_core, _partition, _bucket, new() { Image = image, Slot = _slot }, _aim, _nowMs);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -455,7 +456,7 @@ public unsafe ref struct RecordEdit
             TakeBack();
             throw;
         }
-        return cold.Take(_core, _partition, place.Bucket, new() { Image = image, Slot = place.Slot }, _aim, _nowMs);
+        return _scratch.Take(_core, _partition, place.Bucket, new() { Image = image, Slot = place.Slot }, _aim, _nowMs);
     }
 
     /// <summary>Reads each chunk that lies on the tier, and keeps none: before a change that cannot be taken back any more goes on (store.C7).</summary>

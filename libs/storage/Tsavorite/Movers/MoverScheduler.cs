@@ -144,6 +144,13 @@ internal sealed unsafe class MoverScheduler : IDisposable
         return relief == Relief.Enough;
     }
 
+    /// <summary>
+    /// The same for who has waited for long enough: by evicting where the policy allows it, though room comes, while the tier is short of it itself. While that has
+    /// some, nothing is evicted for who is only faster than it.
+    /// </summary>
+    public bool EnsureRoomNow(long bytes, long nowMs) => Tiers is { IsShort: true } && Policy != EvictionPolicy.NoEviction
+        && Fits(bytes) && Relieve(Need(bytes), nowMs, RoundsMax, waits: false) == Relief.Enough;
+
     /// <summary>True if there is room for that many bytes more as things are: under the ceiling, or as far beyond it as the claim may go.</summary>
     public bool HasRoom(long bytes, Claim claim)
     {
@@ -162,7 +169,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
     // Dead space first; where there is little, records by policy until there is some.
-    private Relief Relieve(long need, long nowMs, int rounds)
+    private Relief Relieve(long need, long nowMs, int rounds, bool waits = true)
     {
         Arena arena = _core.Arena;
         EvictionPolicy policy = Policy;
@@ -174,7 +181,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
                 || CleanSome(nowMs, CleanPartsPressed, 4))
                 continue;
             bool mayEvict = policy != EvictionPolicy.NoEviction;
-            if (Tiers is { IsFull: false } tiers && !(mayEvict && tiers.IsStalled(nowMs)))
+            if (waits && Tiers is { IsFull: false } tiers && !(mayEvict && tiers.IsStalled(nowMs)))
             {
                 tiers.Wake(need);
                 return Relief.Coming;

@@ -125,8 +125,8 @@ internal sealed unsafe class Writer : IDisposable
         if (image == null && _cold is { PassesDamaged: true, HasMissing: false })
             return ChangeDamaged(partition, key, ref operation, nowMs);
         if (image == null)
-            return _cold.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
-        _cold.Forget(); // others of the same tag need not be looked at
+            return _cold!.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
+        _cold!.Forget(); // others of the same tag need not be looked at
         bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }

@@ -17,7 +17,8 @@ public sealed unsafe class ColdLosses
     private readonly HashSet<(uint Namespace, string Key)> _said = [];
     private readonly HashSet<(uint Namespace, ulong Bits)> _settled = [];
     private readonly SortedSet<uint> _others = [];
-    private int _shift;
+    private int _shift, _segmentBytes;
+    private UInt128 _id;
 
     /// <summary>True if anything is lost.</summary>
     public bool HasAny => _keys.Count + Pieces != 0;
@@ -45,6 +46,9 @@ public sealed unsafe class ColdLosses
 
     /// <summary>By segment, what is lost there.</summary>
     public IReadOnlyCollection<SegmentLoss> Segments => _segments.Values;
+
+    /// <summary>Some of these segments, as people are told of them: by file, and number in it.</summary>
+    public string PlacesOf(IEnumerable<uint> numbers) => SegmentPlace.Of(numbers, _segmentBytes, _id);
 
     /// <summary>Values that were lost and that nothing said behind the snapshot has put anew or removed.</summary>
     public long CountLost(Store store)
@@ -88,7 +92,9 @@ public sealed unsafe class ColdLosses
     }
 
     /// <summary>The table of the snapshot is known: what the bits of a reference are.</summary>
-    internal void Begin(ReadOnlySpan<byte> tableHead) => _shift = SegmentTable.HashShiftOf(tableHead);
+    internal void Begin(ReadOnlySpan<byte> tableHead) =>
+        (_shift, _segmentBytes, _id) = (SegmentTable.HashShiftOf(tableHead), SegmentTable.SegmentBytesOf(tableHead),
+            SegmentTable.IdOf(tableHead));
 
     internal void NoteOther(uint number)
     {

@@ -178,7 +178,8 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private GarnetException Unreadable(long offset, int error) => new(
         ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
-        ColdTier.WhyUnreadable($"segment {offset / _table.SegmentBytes}, offset {offset}", error),
-        "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
+        ColdTier.WhyUnreadable(SegmentPlace.At(offset, _table.SegmentBytes, _table.Id), error),
+        $"Look at what the tier lies on ({SegmentPlace.SettingOf(offset)}); "
+            + "put its file back from a copy of the same moment, if there is one; "
             + "else 'garnet-server repair' says what would be lost without");
 }

@@ -146,7 +146,7 @@ public sealed unsafe class NamedSegments(Store store)
 
     private bool IsToBeAdopted(BlockOrigin origin) => _isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null);
 
-    private NamedTable Table => new(_rows, _runs!, 1 << _shift);
+    private NamedTable Table => new(_rows, _runs!, 1 << _shift, SegmentTable.IdOf(_head));
 
     /// <summary>All is loaded: what is wrong with it, null if nothing is. Nothing keeps the segments but their names any more.</summary>
     public string? End()
@@ -159,7 +159,7 @@ public sealed unsafe class NamedSegments(Store store)
         {
             // Two words of one record would have it die twice.
             if (_isAdopted && Volatile.Read(ref segments[row.Number]->Live) > row.Named)
-                fault ??= $"segment {row.Number} is referred to more often than its row says";
+                fault ??= $"{PlaceOf(row.Number)} is referred to more often than its row says";
             segments.Unpin(row.Number);
         }
         _isFound = false;
@@ -266,7 +266,7 @@ public sealed unsafe class NamedSegments(Store store)
             if (!tier.Segments.Fits(row))
             {
                 if (isLoaded)
-                    throw Other(file, $"segment {row.Number} is in use already");
+                    throw Other(file, $"{PlaceOf(row.Number)} is in use already");
                 return;
             }
         }
@@ -331,8 +331,8 @@ public sealed unsafe class NamedSegments(Store store)
         List<uint> others = Judge(medium, id);
         if (others.Count > 0)
         {
-            string told = string.Join(", ", others.Take(FaultsToldMax));
-            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named (segment {told})");
+            string told = SegmentPlace.Of(others.Take(FaultsToldMax), segmentBytes, id);
+            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named ({told})");
         }
     }
 
@@ -353,8 +353,10 @@ public sealed unsafe class NamedSegments(Store store)
         long needed = (((long)last + 1) << _shift) - from, bytes = tier.Medium.Parts.FirstOrDefault(part => part.From == from)?.Bytes ?? 0;
         string setting = (from == 0 ? KeptPart.Disk : KeptPart.Memory).SizeSetting;
         return new GarnetException(ExitKind.Configuration, $"the tier is smaller than what the snapshot {file} names",
-            $"it has {bytes} bytes, and segment {last} ends at {needed}", $"Set {setting} to {needed} bytes or more");
+            $"it has {bytes} bytes, and {PlaceOf(last)} ends at {needed}", $"Set {setting} to {needed} bytes or more");
     }
+
+    private string PlaceOf(uint number) => SegmentPlace.Of(number, 1 << _shift, SegmentTable.IdOf(_head));
 
     private static GarnetException Other(string file, string why) => new(
         ExitKind.Data, $"the tier's file is not the one that the snapshot {file} names", why,

@@ -4,7 +4,8 @@ namespace Tsavorite;
 /// <param name="Rows">By number.</param>
 /// <param name="Runs">Which of them continue others.</param>
 /// <param name="SegmentBytes">Bytes of a segment.</param>
-internal readonly record struct NamedTable(Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes)
+/// <param name="Id">The tier's.</param>
+internal readonly record struct NamedTable(Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, UInt128 Id)
 {
     /// <summary>The row of the segment that a place of the medium lies in; there is one.</summary>
     public SegmentRow RowAt(long offset) => Rows[(uint)(offset / SegmentBytes)];

@@ -71,10 +71,12 @@ internal sealed unsafe class SegmentJudge(IMedium medium, UInt128 id, int segmen
         if (first == ColdHeadState.Other || last == ColdHeadState.Other)
             Others.Add(row.Number);
         else if (first == ColdHeadState.Damaged)
-            Damaged.Add($"segment {row.Number}: {WhyOf(_results[place], "the checksum of its head is wrong")}");
+            Damaged.Add($"{PlaceOf(row)}: {WhyOf(_results[place], "the checksum of its head is wrong")}");
         else if (last == ColdHeadState.Damaged)
-            Damaged.Add($"segment {row.Number}: {WhyOf(_results[place + 1], "the checksum of its last page is wrong")}");
+            Damaged.Add($"{PlaceOf(row)}: {WhyOf(_results[place + 1], "the checksum of its last page is wrong")}");
     }
+
+    private string PlaceOf(in SegmentRow row) => SegmentPlace.Of(row.Number, segmentBytes, id);
 
     // What ends before the page does was cut; what cannot be read says nothing.
     private static ColdHeadState StateOf(int result) =>

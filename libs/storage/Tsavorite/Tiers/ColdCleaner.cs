@@ -121,7 +121,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         _tier.Count(TierCount.SegmentReads);
         if (finished[0].Result == _segments.SegmentBytes)
             return true;
-        _tier.CountFailure($"segment {number}", finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
+        _tier.CountFailure(_tier.PlaceOf(number), finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
         return false;
     }
 

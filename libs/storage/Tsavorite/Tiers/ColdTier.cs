@@ -72,13 +72,16 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>
     /// store.C6 True if segments that are already on their way to be free lift the part above what is kept free, without moving anything more. Where snapshots
-    /// name segments twice as much is asked for: a snapshot is taken for that much, and not for each segment.
+    /// name segments twice as much is asked for: a snapshot is taken for that much, and not for each segment. So many more as one record lacks.
     /// </summary>
-    public bool HasRoomComing(ColdSegments part)
-    {
-        int lacks = (RoomOf(part) * (Names is null ? 1 : 2)) - part.Free - part.Coming;
-        return lacks < 0 || lacks < part.Lingering;
-    }
+    public bool HasRoomComing(ColdSegments part, int lacking = 0) => Comes(part, (RoomOf(part) * (Names is null ? 1 : 2)) + lacking);
+
+    /// <summary>
+    /// store.C6 True if the part has what is kept free once all that is dead is free: nothing that lives need be given up for room, and what a snapshot names would
+    /// not be room before the next two anyway.
+    /// </summary>
+    public bool HasRoomOnceReleased(ColdSegments part, int lacking) =>
+        Names is not { MayName: false } && Comes(part, RoomOf(part) + lacking);
 
     /// <summary>True if much of the part is dead and will be free though nothing else moves; a walk.</summary>
     public bool HasMuchComing(ColdSegments part) =>
@@ -156,6 +159,9 @@ internal sealed class ColdTier : IDisposable
     public string Remedy => Names is null ? "A restart begins with an empty tier, and has back what the log or a snapshot has"
         : "A restart has it back if the log behind the snapshot, or the snapshot itself, has it; else stop the server: "
             + "'garnet-server check' says how many there are, and 'garnet-server repair' what to do without them";
+
+    /// <summary>A segment, as people are told of it.</summary>
+    public string PlaceOf(uint number) => SegmentPlace.Of(number, Segments.SegmentBytes, Id);
 
     /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
     public static string WhyUnreadable(string place, int error) =>
@@ -247,6 +253,9 @@ internal sealed class ColdTier : IDisposable
         MovedDownBytes = Of(TierCount.MovedDownBytes),
         HasDisk = Segments.Disk is not null,
     };
+
+    private static bool Comes(ColdSegments part, int room) =>
+        room - part.Free - part.Coming is var lacks && (lacks < 0 || lacks < part.Lingering);
 
     // What is free is not used. Where no snapshot names segments, what is emptied is free at once, and less will do.
     private int RoomOf(ColdSegments part)

@@ -6,8 +6,8 @@ namespace Tsavorite;
 /// The thread that keeps room free in memory and on the tier, ahead of demand: woken when less than the low mark of memory is free, it demotes and cleans up to the
 /// target; then it compacts the tier up to its own. Apart from the other movers, whose work must not wait for a disk.
 /// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes of segments that are cleaned up) counts as on its way: no more is
-/// demoted than is needed. So do segments in persistent memory that wait for nothing but snapshots: no more goes on to the disk than is needed, and a
-/// snapshot is wanted instead.
+/// demoted than is needed. So do segments that wait for nothing but snapshots: no more goes on to the disk, is moved together or is given up than is needed, and
+/// a snapshot is wanted instead.
 /// </summary>
 internal sealed unsafe class TierMovers : IDisposable
 {
@@ -19,6 +19,8 @@ internal sealed unsafe class TierMovers : IDisposable
     private const long StageBytesMax = 1 << 20;
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
     private const int PatienceMs = 1000;
+    /// <summary>So long they wait for a snapshot to free what is dead where they may evict instead: a client notices more.</summary>
+    private const int ReleasePatienceMs = 100;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly MoverScheduler _movers;
@@ -61,6 +63,9 @@ internal sealed unsafe class TierMovers : IDisposable
     /// need not be refused.
     /// </summary>
     public bool RoomComes { get; private set; }
+
+    /// <summary>True if less of the part that nothing goes on from is free than is kept so.</summary>
+    public bool IsShort { get; private set; }
 
     /// <summary>True if a round has not ended for as long as writers have patience: the medium stalls.</summary>
     public bool IsStalled(long nowMs) => _round.Look(nowMs) > PatienceMs;
@@ -200,20 +205,22 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool MakeTierRoom(long nowMs)
     {
         _waitsBelow = false;
-        if (HasTierRoom)
+        IsShort = !HasTierRoom;
+        if (!IsShort)
         {
             RoomComes = nowMs >= _pausedUntilMs && nowMs - _progressMs <= PatienceMs;
             return false;
         }
         ColdSegments bottom = _tier.Segments.Bottom;
-        bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
-        _waitsBelow = !won && LacksRoom;
+        int lacking = _writer.Runs.Lacking;
+        bool comes = _tier.Names is not null && _tier.HasRoomComing(bottom, lacking);
+        bool won = !comes && _coldCleaner.Compact(bottom, nowMs);
+        _waitsBelow = comes || (!won && LacksRoom);
         RoomComes = won || (_waitsBelow && _tier.HasMuchComing(bottom));
-        if (won)
-            return true;
-        bool evicted = isFull && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
-            && _coldCleaner.Evict(_movers.Policy, nowMs);
-        return evicted;
+        if (won || comes)
+            return won;
+        bool mayEvict = bottom.Free <= _tier.ReserveOf(bottom) && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire;
+        return mayEvict && !_tier.HasRoomOnceReleased(bottom, lacking) && _coldCleaner.Evict(_movers.Policy, nowMs);
     }
 
     private bool Demote(long nowMs)
@@ -278,9 +285,13 @@ internal sealed unsafe class TierMovers : IDisposable
         if (progresses && !failed)
             _progressMs = nowMs;
         _idleRounds = progresses && !failed ? 0 : goesOn ? _idleRounds : _idleRounds + 1;
-        IsFull = failed || _idleRounds > Laps;
-        return !IsFull;
+        bool isIdle = failed || _idleRounds > Laps;
+        IsFull = isIdle && (failed || !IsToBeReleased(nowMs));
+        return !isIdle;
     }
+
+    // Who may evict waits for a moment, too, before he does.
+    private bool IsToBeReleased(long nowMs) => _waitsBelow && RoomComes && nowMs - _progressMs <= ReleasePatienceMs;
 
     // Once for each time it begins and ends: a round without work says nothing.
     private void Tell(bool failed, bool worked, bool isTierFull, long nowMs)
@@ -316,7 +327,7 @@ internal sealed unsafe class TierMovers : IDisposable
         {
             bool worked = Step(_movers.NowMs);
             if (!worked)
-                _wake.WaitOne(IsFull ? FullPauseMs : PauseMs);
+                _wake.WaitOne(IsFull || _waitsBelow ? FullPauseMs : PauseMs);
         }
     }
 }

@@ -11,6 +11,12 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>
     public bool IsPinned;
     public int Bytes, Skip, RecordBytes, Error;
+    /// <summary>Steps that were put off for it, as far as they have not come to it again.</summary>
+    public int Awaited;
+    /// <summary>What tells the last of them from others.</summary>
+    public long AwaitedIn;
+    /// <summary>Which step has come to it last, of those that needed more than was there: what one needs is kept together, however much it is.</summary>
+    public long NeededIn;
     /// <summary>The step in which it came.</summary>
     public long CameIn;
     /// <summary>Segments that it lies in, and what is read for it at the most, looked at once: where the word is of the past, the segment may be another's by now.</summary>

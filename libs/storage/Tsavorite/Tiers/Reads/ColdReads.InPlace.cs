@@ -63,14 +63,9 @@ internal sealed unsafe partial class ColdReads
     // All that is wanted has been placed: nothing is to be waited for.
     private bool IsAllPlaced()
     {
-        if (_segments.Memory is null)
+        if (_segments.Memory is null || !IsWantedDone())
             return false;
-        foreach (ulong word in _wanted)
-        {
-            if (!IsDone(word))
-                return false;
-        }
-        _wanted.Clear();
+        ForgetWanted();
         return true;
     }
 }

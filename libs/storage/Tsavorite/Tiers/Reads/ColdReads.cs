@@ -18,8 +18,6 @@ namespace Tsavorite;
 internal sealed unsafe partial class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
-    /// <summary>Reads of so much, which most are, go to memory that is there for them.</summary>
-    private const int ShortBytes = 2 * ColdSegments.PageBytes;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
@@ -28,16 +26,16 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly Dictionary<ulong, ColdRead> _reads = [];
     private readonly Queue<ColdRead> _queued = new(), _queuedLong = new();
     private readonly KeptReads _kept;
-    private readonly Stack<nint> _pages = new();
     private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
     private readonly int[] _parts = new int[Depth];
     private readonly Stack<int> _places = new();
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly List<ColdRead> _counted = [];
+    private readonly List<ColdRead> _longHeld = []; // long records that were begun, as long as their memory is there
     private IMediumReader? _reader;
-    private byte* _pageMemory;
-    private long _comingBytes, _longBytes, _steps;
+    private ReadPages? _pages;
+    private long _comingBytes, _longBytes, _steps, _needs;
     private int _pending, _partsUnderWay;
     private bool _hasNews, _isWaiting;
 
@@ -68,12 +66,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
-    /// <summary>The words of the records that the step which was put off has come to.</summary>
+    /// <summary>The words of the records that the step which was put off has come to, and will come to again.</summary>
     public ulong[] TakeWanted()
     {
         _tier.Count(TierCount.Postponed);
         ulong[] wanted = [.. _wanted];
-        _wanted.Clear();
+        ForgetWanted();
+        foreach (ulong word in wanted)
+        {
+            if (!_reads.TryGetValue(word, out ColdRead? read) || read.AwaitedIn == _needs)
+                continue;
+            read.AwaitedIn = _needs; // it may have come to it twice
+            read.Awaited++;
+        }
         return wanted;
     }
 
@@ -88,67 +93,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
     public bool MayWalkAhead => _comingBytes < _tier.KeptBytesMax / 2;
-
-    /// <summary>
-    /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
-    /// sequence before anything is believed. What must be read before it can be said is among the missing then, and pinned.
-    /// </summary>
-    public byte* Find(Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out ulong* slot)
-    {
-        ulong tag = Shape.TagOf(shape, key.Hash);
-        for (SlotWalk walk = new(partition, bucket); walk.Next();)
-        {
-            ulong word = Volatile.Read(ref *walk.Slot);
-            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
-                continue;
-            byte* record = Record(word);
-            slot = walk.Slot;
-            if (record != null && Tsavorite.Record.KeyBytes(record) == key.Length && Tsavorite.Record.Namespace(record) == key.Namespace
-                && Tsavorite.Record.SameKey(Tsavorite.Record.Key(record), key.Bytes, key.Length)) return record;
-        }
-        slot = null;
-        return null;
-    }
-
-    /// <summary>
-    /// A word of the bucket that may be the key's by all that it says, and whose record was read and is not what was written; null: there is none. Under the
-    /// partition's lock. <paramref name="where"/>: what a person is told of the place.
-    /// </summary>
-    public ulong* FindDamaged(Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out string where)
-    {
-        ulong tag = Shape.TagOf(shape, key.Hash);
-        for (SlotWalk walk = new(partition, bucket); walk.Next();)
-        {
-            ulong word = *walk.Slot;
-            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
-                continue;
-            bool isKnown = TryGet(ColdAddress.Name(word), out ColdRead? read);
-            if (!isKnown || !read!.IsDamaged || !_tier.MayHold(word, key.Namespace))
-                continue;
-            where = PlaceOf(read);
-            return walk.Slot;
-        }
-        where = "";
-        return null;
-    }
-
-    /// <summary>The same for a chunk.</summary>
-    public byte* FindChunk(Shape* shape, Partition* partition, byte* bucket, in ChunkName chunk, out ulong* slot)
-    {
-        ulong tag = Shape.TagOf(shape, chunk.Hash);
-        for (SlotWalk walk = new(partition, bucket); walk.Next();)
-        {
-            ulong word = *walk.Slot;
-            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
-                continue;
-            byte* record = Record(word);
-            slot = walk.Slot;
-            if (record != null && chunk.Names(record))
-                return record;
-        }
-        slot = null;
-        return null;
-    }
 
     /// <summary>The record that a cold word names, or null: it is among the missing then, and pinned.</summary>
     /// <exception cref="GarnetException">It cannot be read, or is not what was written.</exception>
@@ -171,6 +115,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ColdRead missing = new(word)
             {
                 Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
+                NeededIn = _needs,
             };
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
@@ -178,6 +123,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _wanted.Add(word);
         return null;
     }
+
+    /// <summary>The same of one of several that a step needs at once: those are read side by side, though they are more than is kept.</summary>
+    public byte* RecordOfSeveral(ulong word)
+    {
+        byte* record = Record(word);
+        if (_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
+            read.NeededIn = _needs;
+        return record;
+    }
+
+    /// <summary>What was needed together until now is nothing to what comes.</summary>
+    public void BeginSeveral() => _needs++;
 
     /// <summary>
     /// The life of the segment that the word's record was read in; 0, which no segment has, if none was: a word that was looked at without the lock may be
@@ -216,11 +173,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
             foreach (ColdRead read in _counted) read.IsOwed = true;
             throw ColdTier.Miss;
         }
-        _wanted.Clear();
         _isWaiting = true;
         long begunAt = Stopwatch.GetTimestamp();
         Submit();
-        while (_pending > 0)
+        while (!IsWantedDone()) // others' reads may take longer
         {
             _reader!.Wait();
             Poll(nowMs: long.MinValue);
@@ -228,6 +184,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = false;
         _tier.Count(TierCount.Waits);
         _tier.Count(TierCount.WaitedMicros, (long)Stopwatch.GetElapsedTime(begunAt).TotalMicroseconds);
+        ForgetWanted();
     }
 
     /// <summary>Begins to read what is missing.</summary>
@@ -282,32 +239,25 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
             Begin();
-            _wanted.Clear();
+            ForgetWanted();
         }
         if (MayPostpone is null)
             _kept.BeginStep(_steps);
     }
 
-    /// <summary>
-    /// What was fetched, for an edit or a look. A look shows it where it lies, unless it was read often enough to come back; a change has it in memory first (store.C5).
-    /// </summary>
-    public byte* Take(StoreCore core, Partition* partition, byte* bucket, in ColdFound found, EditAim aim, long nowMs)
-    {
-        Forget(); // others of the same tag need not be looked at
-        if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
-            return found.Image;
-        TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
-        return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
-    }
-
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
     public void Trim() => _kept.Trim();
 
-    /// <summary>A walk will not come back to the word's record: if it lies in several segments, its memory is freed for the next.</summary>
+    /// <summary>
+    /// A walk will not come back to the word's record: if it lies in several segments, its memory is freed for the next, unless others were put off for it too: the last
+    /// of them frees it, or its time, and none reads it again.
+    /// </summary>
     public void Passed(ulong word)
     {
-        if (_longBytes != 0 && _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read)
-            && read is { IsLong: true, State: ColdReadState.Ready })
+        if (!_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
+            return;
+        ComesBackTo(read);
+        if (read is { IsLong: true, State: ColdReadState.Ready, Awaited: 0 })
             _kept.GiveUpLong(read);
     }
 
@@ -325,6 +275,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return false;
         read.CountedIn = _steps;
         _counted.Add(read);
+        ComesBackTo(read);
         bool counts = !read.IsOwed;
         read.IsOwed = false;
         return counts;
@@ -334,6 +285,14 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool IsUnreadable(ulong word) =>
         TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
 
+    /// <summary>True if the word's record was read, is not what was written, and may be the key's of that namespace (store.C11); where a person is told that it lies.</summary>
+    public bool IsDamaged(ulong word, uint ns, out string where)
+    {
+        bool isDamaged = TryGet(ColdAddress.Name(word), out ColdRead? read) && read.IsDamaged && _tier.MayHold(word, ns);
+        where = isDamaged ? PlaceOf(read!) : "";
+        return isDamaged;
+    }
+
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
     {
@@ -342,7 +301,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     }
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>
-    public bool IsDone(ulong word) => !_reads.TryGetValue(word, out ColdRead? read) || read.State > ColdReadState.UnderWay;
+    public bool IsDone(ulong word) => !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay;
 
     /// <inheritdoc/>
     public void Dispose()
@@ -351,8 +310,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reader?.Dispose(); // what is under way has come to its end
         foreach (ColdRead? read in _underWay)
         {
-            if (read is { IsLong: false, Bytes: > ShortBytes })
-                NativeMemory.AlignedFree((void*)read.To);
+            if (read is { IsLong: false })
+                _pages!.GiveBack(read.To, read.Bytes);
         }
         _kept.Dispose();
         foreach (ColdRead? read in (IEnumerable<ColdRead?>)[.. _underWay, .. _queued, .. _queuedLong, .. _reads.Values])
@@ -361,16 +320,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 Free(read);
         }
         _reads.Clear();
-        NativeMemory.AlignedFree(_pageMemory);
-    }
-
-    private bool IsToComeBack(StoreCore core, in ColdFound found, long nowMs)
-    {
-        if (LooksAside || !Tsavorite.Record.IsLive(found.Image, nowMs) || !CountsLook(*found.Slot))
-            return false;
-        if (Tsavorite.Record.Kind(found.Image) != RecordKind.Chunk && !IsQuiet)
-            Hits++;
-        return core.IsToBePromoted(found.Slot, found.Image);
+        _pages?.Dispose();
     }
 
     // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
@@ -383,6 +333,26 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reads.Remove(word);
         read = null;
         return false;
+    }
+
+    // Who was put off for it, or another one in his place: he finds it all the same then, as long as its time is not over.
+    private static void ComesBackTo(ColdRead read) => read.Awaited -= read.Awaited > 0 ? 1 : 0;
+
+    private bool IsWantedDone()
+    {
+        foreach (ulong word in _wanted)
+        {
+            if (!IsDone(word))
+                return false;
+        }
+        return true;
+    }
+
+    // What the next step needs is another's.
+    private void ForgetWanted()
+    {
+        _wanted.Clear();
+        _needs++;
     }
 
     private void ComesNot(ColdRead missing)
@@ -413,7 +383,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
             read.Bytes = (int)(end - start);
             read.Skip = (int)(offset - start);
-            read.To = read.Bytes <= ShortBytes ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
+            read.To = _pages!.Take(read.Bytes);
             read.State = ColdReadState.UnderWay;
             int place = _places.Pop();
             _underWay[place] = read;
@@ -424,7 +394,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reader!.Submit();
     }
 
-    // Behind the others, one after the other, and only as many as are kept: but for one, or where somebody waits for all of them.
+    // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
         while (_partsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _reader!.Room > 0 && _places.Count > 0)
@@ -443,7 +413,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private bool TryBeginLong(ColdRead read)
     {
-        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting)
+        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting && !_longHeld.Exists(held => held.NeededIn == read.NeededIn))
             return false;
         ColdPart[] parts = _segments.RunOf(_segments.NumberOf(read.Word), read.Parts);
         long room = LongRead.RoomFor(parts);
@@ -453,6 +423,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         read.State = ColdReadState.UnderWay;
         read.BegunAt = Stopwatch.GetTimestamp();
         _longBytes += read.BytesMax;
+        _longHeld.Add(read);
         return true;
     }
 
@@ -460,12 +431,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Open()
     {
         _reader = _tier.Medium.OpenReader(Depth, _wake);
-        _pageMemory = (byte*)NativeMemory.AlignedAlloc(Depth * ShortBytes, ColdSegments.PageBytes);
-        for (int i = Depth - 1; i >= 0; i--)
-        {
-            _pages.Push((nint)(_pageMemory + (i * ShortBytes)));
-            _places.Push(i);
-        }
+        _pages = new ReadPages(Depth);
+        for (int i = Depth - 1; i >= 0; i--) _places.Push(i);
     }
 
     private void Finish(in FinishedRead finished)
@@ -493,10 +460,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         else
             Fail(read, finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO);
-        if (read.Bytes <= ShortBytes)
-            _pages.Push(read.To);
-        else
-            NativeMemory.AlignedFree((void*)read.To);
+        _pages!.GiveBack(read.To, read.Bytes);
         Keep(read);
     }
 
@@ -558,6 +522,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return;
         NativeMemory.AlignedFree((void*)read.To);
         _longBytes -= read.BytesMax;
+        _longHeld.Remove(read);
         read.Record = null;
         read.RecordBytes = 0;
         read.Long = null;
@@ -566,5 +531,5 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
         ColdTier.WhyUnreadable(PlaceOf(read), read.Error), _tier.Remedy);
 
-    private string PlaceOf(ColdRead read) => $"segment {_segments.NumberOf(read.Word)}, offset {ColdAddress.Offset(read.Word)}";
+    private string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), _segments.SegmentBytes, _tier.Id);
 }

@@ -8,6 +8,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 {
     public const long KeptMs = 100, LongBytesPerMs = 1 << 19;
     private const long BytesOfWaiting = 1 << 20;
+    /// <summary>So many times as much is kept at most where others would go before the steps that were put off for them have come back.</summary>
+    private const int TimesOfAwaited = 2;
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
     public const int PlacedMax = 4096;
     private readonly ReadQueue _short = new(), _long = new(), _failed = new(), _placed = new();
@@ -52,7 +54,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Drops the oldest until what is kept is within the limit, but always keeps one: a record larger than the limit would otherwise be read for ever.</summary>
     public void Trim()
     {
-        while (Bytes > tier.KeptBytesMax && _short.Count + _long.Count > 1 && Oldest is { } reads) Drop(reads);
+        while (_short.Count + _long.Count > 1 && Oldest is { } reads && IsTooMuch(Bytes, reads.Peek())) Drop(reads);
         TrimPlaced();
     }
 
@@ -97,7 +99,11 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     private bool IsOver(ColdRead read, long nowMs) => read.IsLong
         ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)
-        : nowMs - read.KeptSinceMs >= KeptMs || ShortBytes > tier.KeptBytesMax;
+        : nowMs - read.KeptSinceMs >= KeptMs || IsTooMuch(ShortBytes, read);
+
+    // Of those in several segments as many are awaited as were begun, which is seen to.
+    private bool IsTooMuch(long bytes, ColdRead read) => read.Awaited == 0 ? bytes > tier.KeptBytesMax
+        : !read.IsLong && bytes > tier.KeptBytesMax * TimesOfAwaited;
 
     private void Count(ColdRead read, int by)
     {

@@ -1,0 +1,63 @@
+namespace Tsavorite;
+
+/// <summary>Looks at a bucket for what lies on the tier, by what a session has read of it (<see cref="ColdReads"/>).</summary>
+internal static unsafe class ColdLooks
+{
+    /// <summary>
+    /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
+    /// sequence before anything is believed. What must be read before it can be said is among the missing then, and pinned.
+    /// </summary>
+    public static byte* Find(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out ulong* slot)
+    {
+        ulong tag = Shape.TagOf(shape, key.Hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = Volatile.Read(ref *walk.Slot);
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
+                continue;
+            byte* record = reads.Record(word);
+            slot = walk.Slot;
+            if (record != null && Record.KeyBytes(record) == key.Length && Record.Namespace(record) == key.Namespace
+                && Record.SameKey(Record.Key(record), key.Bytes, key.Length)) return record;
+        }
+        slot = null;
+        return null;
+    }
+
+    /// <summary>
+    /// A word of the bucket that may be the key's by all that it says, and whose record was read and is not what was written; null: there is none. Under the
+    /// partition's lock. <paramref name="where"/>: what a person is told of the place.
+    /// </summary>
+    public static ulong* FindDamaged(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out string where)
+    {
+        ulong tag = Shape.TagOf(shape, key.Hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
+                continue;
+            if (reads.IsDamaged(word, key.Namespace, out where))
+                return walk.Slot;
+        }
+        where = "";
+        return null;
+    }
+
+    /// <summary>The same for a chunk.</summary>
+    public static byte* FindChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in ChunkName chunk, out ulong* slot)
+    {
+        ulong tag = Shape.TagOf(shape, chunk.Hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
+                continue;
+            byte* record = reads.Record(word);
+            slot = walk.Slot;
+            if (record != null && chunk.Names(record))
+                return record;
+        }
+        slot = null;
+        return null;
+    }
+}
