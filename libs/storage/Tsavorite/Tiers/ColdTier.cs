@@ -194,7 +194,8 @@ internal sealed class ColdTier : IDisposable
         else
         {
             Count(TierCount.WriteFailures);
-            LastFailure = error == Libc.ENOENT ? "its file was removed while the server runs" : $"writing: {new System.ComponentModel.Win32Exception(error).Message}";
+            LastFailure = error == Libc.ENOENT ? "its file was removed while the server runs"
+                : $"writing: {new System.ComponentModel.Win32Exception(error).Message}";
         }
     }
 

@@ -28,7 +28,8 @@ internal static unsafe class ColdLooks
     /// A word of the bucket that may be the key's by all that it says, and whose record was read and is not what was written; null: there is none. Under the
     /// partition's lock. <paramref name="where"/>: what a person is told of the place.
     /// </summary>
-    public static ulong* FindDamaged(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out string where)
+    public static ulong* FindDamaged(
+        this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out string where)
     {
         ulong tag = Shape.TagOf(shape, key.Hash);
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
@@ -44,7 +45,8 @@ internal static unsafe class ColdLooks
     }
 
     /// <summary>The same for a chunk.</summary>
-    public static byte* FindChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in ChunkName chunk, out ulong* slot)
+    public static byte* FindChunk(
+        this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in ChunkName chunk, out ulong* slot)
     {
         ulong tag = Shape.TagOf(shape, chunk.Hash);
         for (SlotWalk walk = new(partition, bucket); walk.Next();)

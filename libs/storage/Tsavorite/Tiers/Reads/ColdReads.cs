@@ -301,7 +301,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     }
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>
-    public bool IsDone(ulong word) => !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay;
+    public bool IsDone(ulong word) =>
+        !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay;
 
     /// <inheritdoc/>
     public void Dispose()
@@ -413,7 +414,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private bool TryBeginLong(ColdRead read)
     {
-        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting && !_longHeld.Exists(held => held.NeededIn == read.NeededIn))
+        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting
+            && !_longHeld.Exists(held => held.NeededIn == read.NeededIn))
             return false;
         ColdPart[] parts = _segments.RunOf(_segments.NumberOf(read.Word), read.Parts);
         long room = LongRead.RoomFor(parts);

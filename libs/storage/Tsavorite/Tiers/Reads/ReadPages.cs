@@ -16,7 +16,8 @@ internal sealed unsafe class ReadPages : IDisposable
         for (int i = count - 1; i >= 0; i--) _free.Push((nint)(_memory + (i * ShortBytes)));
     }
 
-    public nint Take(int bytes) => bytes <= ShortBytes ? _free.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)bytes, ColdSegments.PageBytes);
+    public nint Take(int bytes) =>
+        bytes <= ShortBytes ? _free.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)bytes, ColdSegments.PageBytes);
 
     public void GiveBack(nint to, int bytes)
     {
