@@ -15,7 +15,7 @@ public sealed class TierHalfChangedTests
     private const string Key = "key", Unreadable = "ERR a value cannot be read from the tier it lies on: ";
 
     [TestCase("HSET", "HGET", "HLEN", "HDEL @")]
-    [TestCase("HSET", "HGET", "HLEN", "HDEL @", 10_000)] // more than is kept to take a change back: all of it is read first
+    [TestCase("HSET", "HGET", "HLEN", "HDEL @", 10_000, Elements - 100)] // more than is kept to take a change back: all of it is read first
     [TestCase("HSET", "HGET", "HLEN", "HSET #")]
     [TestCase("HSET", "HGET", "HLEN", "HGETDEL FIELDS 3000 @")]
     [TestCase("HSET", "HGET", "HLEN", "HPEXPIRE 1000000 FIELDS 3000 @")]
@@ -28,9 +28,11 @@ public sealed class TierHalfChangedTests
     [TestCase("RPUSH", "LINDEX", "LLEN", "LREM 0 &")]
     [TestCase("RPUSH", "LINDEX", "LLEN", "LTRIM 2900 -1")]
     [TestCase("RPUSH", "LINDEX", "LLEN", "LPOP 3000")]
+    [TestCase("RPUSH", "LINDEX", "LLEN", "LMOVE key LEFT RIGHT", Narrow, Elements - 1)]
+    [TestCase("RPUSH", "LINDEX", "LLEN", "RPOPLPUSH key", Narrow, 0)]
     [TestCase("XADD", "XRANGE", "XLEN", "XDEL %")]
     [TestCase("XADD", "XRANGE", "XLEN", "XTRIM MAXLEN 0")]
-    public void What_cannot_be_gone_on_with_is_taken_back(string add, string read, string count, string change, int valueBytes = Narrow)
+    public void What_cannot_be_gone_on_with_is_taken_back(string add, string read, string count, string change, int valueBytes = Narrow, int harmed = Elements / 2)
     {
         using TierScratch tier = new(memory: "96mb", size: "96mb");
         using DataServer server = new(tier.Flags);
@@ -42,7 +44,7 @@ public sealed class TierHalfChangedTests
         }
 
         server.Kill();
-        tier.Harm(Element(valueBytes == Narrow ? Elements / 2 : Elements - 100));
+        tier.Harm(Element(harmed));
         server.Start();
         string[] before = Content(server, read, count);
         Assert.That(before.Count(static one => one.Contains(Unreadable, StringComparison.Ordinal)), Is.InRange(1, Elements / 4), "one piece is harmed");

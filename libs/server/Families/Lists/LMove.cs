@@ -105,17 +105,25 @@ internal readonly struct LMove : ICommand
         return outcome;
     }
 
-    // There is room for what comes in before anything goes out (store.U20).
+    // Before anything goes out there is room for what comes in (store.U20), and the end that it comes to can be read (store.C7).
     private static Outcome Turn(StoreSession store, in KeyRef list, ref ListPop pop, ref ListPush push, in Operands element)
     {
         if (!store.Room.Demand(element.EncodedBytes()))
             return Outcome.OutOfMemory;
+        var end = new EndCopy { Left = push.Left };
+        store.Examine(in list, ref end, quiet: true);
+        end.Element.Free();
         bool assures = store.Room.TryAssure();
-        store.Edit(in list, ref pop);
-        Outcome outcome = store.Edit(in list, ref push);
-        if (assures)
-            store.Room.EndAssurance();
-        return outcome;
+        try
+        {
+            store.Edit(in list, ref pop);
+            return store.Edit(in list, ref push);
+        }
+        finally
+        {
+            if (assures)
+                store.Room.EndAssurance();
+        }
     }
 
     /// <summary>Copies the element at an end, as an operand.</summary>
