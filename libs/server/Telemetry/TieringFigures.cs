@@ -41,7 +41,7 @@ internal static class TieringFigures
         list.Gauge("tier_size_bytes", "garnet_tier_size_bytes", "Room on the tier.", static m => Tier(m).SizeBytes);
         list.Gauge("tier_free_bytes", "garnet_tier_free_bytes", "Free room on it.", static m => Tier(m).FreeBytes);
         list.Gauge(
-            "tier_live_bytes", "garnet_tier_live_bytes", "Of what is not free: of records that are still there.",
+            "tier_live_bytes", "garnet_tier_live_bytes", "Bytes of values that are alive on it.",
             static m => Tier(m).LiveBytes);
         list.Gauge("tier_kept_bytes", "garnet_tier_kept_bytes", "Room that waits for the next snapshots.", static m => Tier(m).KeptBytes);
         list.Gauge("tier_cold_records", "garnet_tier_cold_records", "Records that lie on it.", static m => Tier(m).Records);
@@ -126,6 +126,8 @@ internal static class TieringFigures
         list.Counter(
             "tier_waits", "garnet_tier_waits_total", "Reads waited for in the middle of a command: all clients of its core waited.",
             static m => Tier(m).Waits);
-        list.Counter("tier_waited_usec", "garnet_tier_waited_usec_total", "Microseconds of these.", static m => Tier(m).WaitedMicros);
+        list.Counter(
+            "tier_waited_usec", "garnet_tier_waited_usec_total", "Microseconds for which reads were waited for so.",
+            static m => Tier(m).WaitedMicros);
     }
 }

@@ -63,6 +63,42 @@ public sealed class TierHalfChangedTests
         Assert.That(Content(server, read, count), Is.EqualTo(before), "in the log, and on the tier");
     }
 
+    [TestCase("HSET", "HGET", "HLEN", "HDEL @")]
+    [TestCase("HSET", "HGET", "HLEN", "HSET #")]
+    [TestCase("SADD", "SISMEMBER", "SCARD", "SREM @")]
+    [TestCase("ZADD", "ZSCORE", "ZCARD", "ZADD $")]
+    [TestCase("ZADD", "ZSCORE", "ZCARD", "ZREMRANGEBYRANK 0 2000")]
+    [TestCase("RPUSH", "LINDEX", "LLEN", "LREM 0 &")]
+    [TestCase("RPUSH", "LINDEX", "LLEN", "LTRIM 2900 -1")]
+    [TestCase("XADD", "XRANGE", "XLEN", "XDEL %")]
+    public void What_is_not_there_yet_is_fetched_and_the_change_made_once(string add, string read, string count, string change)
+    {
+        using TierScratch tier = new(memory: "96mb", size: "96mb");
+        using DataServer server = new(tier.Flags);
+        string[] words = [.. change.Split(' ').SelectMany((word, i) => i == 0 ? [word, Key] : Words(word))];
+        string expected, found;
+        string[] warm;
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            for (int i = 0; i < Elements; i++) client.Call([.. Adding(add, i, Narrow)]);
+            client.Call("COPY", Key, "cold");
+            expected = client.Call(words).ToString();
+            warm = Content(server, read, count);
+            client.Call("DEL", Key);
+            client.Call("RENAME", "cold", Key);
+            Assert.That(client.Call("TIER.DEMOTE", Key).ToString(), Does.StartWith(":").And.Not.EqualTo(":0"));
+            long postponed = client.Tiering("tier_postponed_commands");
+            found = client.Call(words).ToString();
+            Assert.That(client.Tiering("tier_postponed_commands"), Is.GreaterThan(postponed + 1), "its head, and more behind that");
+        }
+
+        Assert.That(found, Is.EqualTo(expected));
+        Assert.That(Content(server, read, count), Is.EqualTo(warm));
+        server.Kill();
+        server.Start();
+        Assert.That(Content(server, read, count), Is.EqualTo(warm), "in the log once");
+    }
+
     // What each element is, and how many there are.
     private static string[] Content(DataServer server, string read, string count)
     {

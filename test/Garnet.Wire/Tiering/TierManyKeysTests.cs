@@ -52,7 +52,8 @@ public sealed class TierManyKeysTests
         string?[] expected = [.. Asked.Select(static key => Values.SingleOrDefault(value => value.Key == key) is { Key: not null } value ? Told(Value(key, value.Bytes)) : null)];
         long reads = again.Tiering("tier_reads");
         Assert.That(Get(again, form, memory, Asked), Is.EqualTo(expected));
-        Assert.That(again.Tiering("tier_reads") - reads, Is.InRange(Values.Length, Asked.Length), "each once, together");
+        // Each once, together; and once more where a busy machine needs longer than the tenth of a second for which what was read is kept.
+        Assert.That(again.Tiering("tier_reads") - reads, Is.InRange(Values.Length, 2 * Asked.Length));
         Assert.That(Get(again, form, memory, "harmed"), Is.Null, "an error of its own");
         Assert.That(Get(again, form, memory, "page", "harmed", "short"), Is.Null, "all are of one moment, or there is no reply");
         Assert.That(Get(again, form, memory, Asked), Is.EqualTo(expected), "and of the others it is not");

@@ -65,16 +65,32 @@ internal readonly struct XReadGroup : ICommand
             call.Out.Map(found);
         else if (found > 0)
             call.Out.Array(found);
+        int told = 0, untold = 0;
         for (int i = 0; i < keys.Length; i++)
         {
+            long mark = call.Out.Mark;
             Outcome outcome = Read(ref call, request, keys[i], i);
-            if (outcome is not (Outcome.OutOfMemory or Outcome.TooLarge))
-                continue;
-            call.Out.TakeBackTo(before);
-            return call.From(outcome);
+            if (outcome is Outcome.OutOfMemory or Outcome.TooLarge)
+            {
+                call.Out.TakeBackTo(before);
+                return call.From(outcome);
+            }
+
+            (told, untold) = call.Out.Mark > mark ? (told + 1, untold) : (told, i);
         }
 
+        // A stream that is named twice: the first read took what the look before had seen for the second, too. The reply has as many parts as it says.
+        for (; told < found; told++)
+            Nothing(ref call, request.FirstKey + untold);
         return found > 0 ? Reply.Sent : Reply.Postponed;
+    }
+
+    private static void Nothing(ref Call call, int key)
+    {
+        if (!call.Out.Resp3)
+            call.Out.Array(2);
+        call.Out.Bulk(call[key]);
+        call.Out.Array(0);
     }
 
     private static unsafe Outcome Read(ref Call call, in ReadRequest request, in KeyRef key, int index)

@@ -51,7 +51,8 @@ public static class SnapshotJob
         if (snapshot.State == SnapshotState.Whole)
         {
             if (store.Names?.TryKeep(facts.Name, snapshot) == false)
-                throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "what it names on the tier cannot be made durable",
+                throw new GarnetException(ExitKind.Data, "no snapshot can be taken",
+                    $"what it names on the tier cannot be made durable: {store.Names.WhyBroken}",
                     "Look at the tier's disk. The next snapshot holds all values itself");
             facts = writer.Finish();
         }

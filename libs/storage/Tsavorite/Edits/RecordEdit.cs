@@ -40,7 +40,7 @@ public unsafe ref struct RecordEdit
     private uint _known;
     private EditAim _aim;
     private uint _active; // the segment that was appended to when it was cleaned up last; 0 before
-    private bool _hasChanged, _mayLack, _isAllNew;
+    private bool _hasChanged, _mayLack, _isAllNew, _keeps;
 
     /// <summary>
     /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
@@ -50,7 +50,7 @@ public unsafe ref struct RecordEdit
     internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs, EditAim aim)
     {
         _aim = aim;
-        _hasChanged = _mayLack = _isAllNew = false;
+        _hasChanged = _mayLack = _isAllNew = _keeps = false;
         _active = 0;
         _core = core;
         _partition = partition;
@@ -449,7 +449,7 @@ public unsafe ref struct RecordEdit
         try
         {
             while ((image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
-                cold.Fetch(mayThrow: !_hasChanged || _scratch.Before.IsWhole);
+                cold.Fetch(mayThrow: !_hasChanged || (_keeps && _scratch.Before.IsWhole));
         }
         catch (Exception e) when (_hasChanged && (e is ColdMissException || (e is GarnetException && !_mayLack)))
         {
@@ -468,17 +468,14 @@ public unsafe ref struct RecordEdit
         uint sets = RootLimit.SetsOf(Value);
         try
         {
-            for (uint i = 0; i < RootLimit.Of(Value) * sets; i++, cold.Trim())
-            {
-                ForgetChunks();
+            ForgetChunks();
+            for (uint i = 0; Owner != 0 && i < RootLimit.Of(Value) * sets; i++, cold.Trim(), ForgetChunks())
                 FindOtherChunk(RootLimit.NumberOf(i % sets, i / sets));
-            }
         }
         finally
         {
-            cold.LooksAside = looksAside;
+            (_places, _at, _known, _aim, cold.LooksAside) = (places, at, known, aim, looksAside);
         }
-        (_places, _at, _known, _aim) = (places, at, known, aim);
     }
 
     // The value is as it was before this edit, which is over.
@@ -514,8 +511,10 @@ public unsafe ref struct RecordEdit
     // Before a chunk, or the root, is changed for the first time: what it was is kept where there is a tier (store.C7).
     private void BeginChange(uint number, byte* record)
     {
-        if (_scratch.Cold is not null && !_isAllNew)
-            _scratch.Before.Keep(ref this, number, record, isFirst: !_hasChanged);
+        bool isFirst = !_keeps, keeps = _scratch.Cold is not null && !_isAllNew;
+        _keeps |= keeps;
+        if (keeps)
+            _scratch.Before.Keep(ref this, number, record, isFirst);
         _hasChanged = true;
     }
 

@@ -119,6 +119,7 @@ internal sealed class ColdTier : IDisposable
     {
         for (int i = 0; i < _counts.Length; i++) Volatile.Write(ref _counts[i], 0);
         for (int i = 0; i < _readsByTime.Length; i++) Volatile.Write(ref _readsByTime[i], 0);
+        LastFailure = null;
     }
 
     /// <summary>A record was read, in so long from when the device was given it until it was taken.</summary>
@@ -157,7 +158,8 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>What to do about a value that cannot be read.</summary>
     public string Remedy => Names is null ? "A restart begins with an empty tier, and has back what the log or a snapshot has"
-        : "A restart has it back if the log behind the snapshot, or the snapshot itself, has it; else stop the server: "
+        : "A restart has it back if the log behind the snapshot, or the snapshot itself, has it; "
+            + "a value that is damaged makes place for DEL or SET of its key; else stop the server: "
             + "'garnet-server check' says how many there are, and 'garnet-server repair' what to do without them";
 
     /// <summary>A segment, as people are told of it.</summary>

@@ -19,6 +19,9 @@ public sealed class TierNames
     /// <summary>False once the medium has failed to make something durable: what it has dropped then nobody knows, and snapshots have all records again.</summary>
     public bool MayName => !_isBroken;
 
+    /// <summary>Why not; empty as long as it has not.</summary>
+    public string WhyBroken { get; private set; } = "";
+
     /// <summary>Bytes of segments that are not free only because snapshots name them.</summary>
     public long WaitingBytes => (long)_tier.Segments.Kept * _tier.Segments.SegmentBytes;
 
@@ -39,6 +42,7 @@ public sealed class TierNames
         {
             _isBroken = true;
             _tier.CountWrite(0, 0, error);
+            WhyBroken = _tier.LastFailure ?? "";
             return false;
         }
         lock (_gate)

@@ -11,7 +11,10 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>
     public bool IsPinned;
     public int Bytes, Skip, RecordBytes, Error;
-    /// <summary>Steps that were put off for it, as far as they have not come to it again.</summary>
+    /// <summary>
+    /// Steps that were put off for it, and that have not come to it again as far as that is seen: walks and looks at collections are. For all others it counts until its
+    /// time is over, and may keep it beyond the limit up to then.
+    /// </summary>
     public int Awaited;
     /// <summary>What tells the last of them from others.</summary>
     public long AwaitedIn;
