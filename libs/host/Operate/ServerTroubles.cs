@@ -104,7 +104,7 @@ internal static class ServerTroubles
         if (info.Text("tier_last_failure") is not { Length: > 0 } failure)
             return null;
         return new(true, "the tier had a failure", failure,
-            "look at the disk's health; with the server stopped, garnet-server check DIR names what is damaged; TIER.RESET forgets this one");
+            "look at the disk's health; with the server stopped, garnet-server check DIR names what is damaged; TIER.RESET forgets this");
     }
 
     private static Finding? LogLines(InfoReply info) => info.Number("garnet_log_lines_lost") == 0 ? null
