@@ -1,6 +1,7 @@
 using Garnet.Media;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
+using Garnet.Server.Tiering;
 
 namespace Garnet.Server.Commands;
 
@@ -31,6 +32,9 @@ internal abstract class Executor : Worker, IReadyWorker
 
     /// <summary>True if users have changed since its connections were judged.</summary>
     internal bool HasOldRights => RightsSeen != Server.Rights.Users.Changes;
+
+    /// <summary>Its clients that wait for room in memory.</summary>
+    internal RoomLine RoomLine { get; } = new();
 
     /// <summary>Notes what lies on the tier of what the client has sent behind its running command; null: there is no tier.</summary>
     internal Action<Connection>? LooksBehind { get; set; }

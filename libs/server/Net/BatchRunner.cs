@@ -80,7 +80,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         if (_worker.HasOldRights)
             ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
         // read after TryEnter: a script may have changed it (scripting.G4)
-        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig;
+        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig | _worker.RoomLine.HasAny;
         _placed = _server.Replication.IsAsked;
         _reads = _placed && _server.Replication.TakesReads;
         long began = _server.Clock.MonotonicUs;
@@ -96,6 +96,8 @@ internal sealed unsafe class BatchRunner : IDisposable
 
         _worker.Figures.BusyUs += _server.Clock.MonotonicUs - began;
         _batch.Clear();
+        if (_worker.RoomLine.HasAny)
+            _fetching.EndBatch();
     }
 
     // net.R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
@@ -114,6 +116,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
             EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame, e) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
+            _asksRules |= _worker.RoomLine.HasAny; // tiering.M1: it holds for what comes behind it
         }
     }
 

@@ -14,7 +14,11 @@ internal sealed unsafe class Fetching
 {
     private readonly Executor _worker;
     private readonly BatchRunner _runner;
+    private const int CalledMax = 64; // as many as a batch has: who finds no room holds up those behind it, which are put off again
+
     private readonly SessionTier? _tier;
+    private readonly RoomLine _line;
+    private readonly List<Connection> _called = [];
     private bool _serves;
     private MemoryWait? _roomWait; // of the command that has just been left for want of room
 
@@ -23,7 +27,13 @@ internal sealed unsafe class Fetching
         _worker = worker;
         _runner = runner;
         _tier = worker.Session.Tier;
+        _line = worker.RoomLine;
         worker.Session.Room.MayPostpone = MayWaitForRoom;
+        worker.Session.Room.OnRoom = () =>
+        {
+            _line.Come();
+            worker.Nudge();
+        };
         if (_tier is null)
             return;
         _tier.MayPostpone = MayFetch;
@@ -57,6 +67,30 @@ internal sealed unsafe class Fetching
     {
         if (_tier is not null && _tier.Poll(_worker.NowMs))
             _worker.ResumeWhere(waiting => waiting is FetchWait fetch && !fetch.IsWaiting(_worker));
+        if (_line.HasAny && _line.IsCalled())
+            Call();
+    }
+
+    /// <summary>Behind a batch: where one has found room there may be some for who comes after him, also if nobody has called them.</summary>
+    internal void EndBatch()
+    {
+        if (_line.IsCalled())
+            _worker.Nudge();
+    }
+
+    // tiering.M2: they are framed in this round, in their order.
+    private void Call()
+    {
+        _line.CopyFirst(CalledMax, _called);
+        foreach (Connection client in _called)
+        {
+            if (client.Waiting is not MemoryWait wait)
+                continue;
+            wait.IsCalled = true;
+            _worker.TryResume(client);
+        }
+
+        _called.Clear();
     }
 
     /// <summary>The running command came to what is not at hand, and has changed nothing: it waits. All its keys are fetched at once.</summary>
@@ -78,9 +112,13 @@ internal sealed unsafe class Fetching
     private Parking BeginRoom(Connection client, long bytes)
     {
         StepRoom room = _worker.Session.Room;
-        if (!room.Ensure(bytes) && !room.IsComing)
-            MemoryWait.GiveUp(client, _worker.NowMs);
-        return _roomWait!;
+        MemoryWait wait = _roomWait!;
+        bool isThere = room.Ensure(bytes);
+        if (isThere || room.IsComing)
+            wait.Await(room, bytes, isThere, client, _line, _worker.NowMs);
+        else
+            wait.GiveUp(client, _line, _worker.NowMs);
+        return wait;
     }
 
     private Parking BeginReads(Connection client, Frame* frame)
@@ -113,7 +151,7 @@ internal sealed unsafe class Fetching
     private bool MayWaitForRoom()
     {
         bool may = MayPutOff(changesMax: 0, CommandFlags.RunsQueue); // a script asks before it takes its locks
-        _roomWait = may ? MemoryWait.Next(_runner.Batch.Clients[_runner.At], _worker.NowMs) : null;
+        _roomWait = may ? MemoryWait.Next(_runner.Batch.Clients[_runner.At], _line, _worker.NowMs) : null;
         return _roomWait is not null;
     }
 

@@ -134,6 +134,7 @@ internal sealed class Reactor : Executor, IDisposable
     internal void Leave(Connection client)
     {
         Server.Forget(client);
+        RoomLine.Leave(client);
         Slots.Remove(client);
         client.FreeBuffers();
         Interlocked.Decrement(ref ConnectionCount);

@@ -1,19 +1,30 @@
 using Garnet.Server.Clients;
+using Tsavorite;
 
 namespace Garnet.Server.Tiering;
 
-/// <summary>A write that found no room while room is being made; it is framed again a moment later.</summary>
+/// <summary>A write that found no room while room is being made; it is framed again when it is called (<see cref="RoomLine"/>), or when its patience is over.</summary>
 internal sealed class MemoryWait : Parking
 {
-    private const int PauseMs = 5;
+    /// <summary>So long one waits where something may be evicted instead, and looks again if nobody has called him.</summary>
+    internal const int PatienceMs = 100;
     private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
-    private const int PatienceMs = 100; // where something may be evicted instead: others take what room there is, and one waits long
+    private const int PauseMs = 5; // where it found none again though there was some: others are served meanwhile
     private const long None = -2;
 
-    private MemoryWait(long nowMs) => DeadlineMs = nowMs + PauseMs;
+    private readonly bool _isSame;
 
-    /// <summary>The wait of the command that the client is at; null if that has waited for long enough.</summary>
-    internal static MemoryWait? Next(Connection client, long nowMs)
+    private MemoryWait(long deadlineMs, bool isSame)
+    {
+        DeadlineMs = deadlineMs;
+        _isSame = isSame;
+    }
+
+    /// <summary>There may be room.</summary>
+    internal bool IsCalled { get; set; }
+
+    /// <summary>The wait of the command that the client is at, with its place among the others; null if that has waited for long enough.</summary>
+    internal static MemoryWait? Next(Connection client, RoomLine line, long nowMs)
     {
         bool isSame = client.Commands == client.RoomCommand + 1; // the same one, framed again
         client.RoomCommand = client.Commands;
@@ -22,14 +33,19 @@ internal sealed class MemoryWait : Parking
         if (!isSame)
             client.RoomUntilMs = nowMs + WaitMaxMs;
         if (nowMs < client.RoomUntilMs)
-            return new MemoryWait(nowMs);
+        {
+            line.Join(client, isSame);
+            return new MemoryWait(Math.Min(nowMs + PatienceMs, client.RoomUntilMs), isSame);
+        }
+
+        line.Leave(client);
         client.RoomCommand = None; // it is refused: the next one is another
         return null;
     }
 
     /// <summary>True if the command that the client is at, which has found no room again, has waited for as long as one need that may evict.</summary>
     internal static bool HasWaited(Connection client, long nowMs) =>
-        client.Commands == client.RoomCommand + 1 && nowMs >= client.RoomUntilMs - WaitMaxMs + PatienceMs;
+        client.Commands == client.RoomCommand + 1 && IsOver(client, nowMs);
 
     /// <summary>The command that the client is at is put off for something else than room: its wait for that, if it has one, begins not anew.</summary>
     internal static void Carry(Connection client)
@@ -38,11 +54,36 @@ internal sealed class MemoryWait : Parking
             client.RoomCommand = client.Commands;
     }
 
-    /// <summary>There is no room to be had: the client's command waits no longer.</summary>
-    internal static void GiveUp(Connection client, long nowMs) => client.RoomUntilMs = nowMs;
+    /// <summary>True if it waits no longer: it runs if there is room, or is refused.</summary>
+    internal static bool HasEnded(Connection client, long nowMs) => client.Commands == client.RoomCommand + 1 && nowMs >= client.RoomUntilMs;
+
+    /// <summary>The command lacks so many bytes, which are to come or have come by now: it is called then.</summary>
+    internal void Await(StepRoom room, long bytes, bool isThere, Connection client, RoomLine line, long nowMs)
+    {
+        if (RoomLine.IsLarge(bytes) && IsOver(client, nowMs))
+            line.Leave(client);
+        if (isThere && _isSame)
+        {
+            DeadlineMs = nowMs + PauseMs;
+            return;
+        }
+
+        line.Stop();
+        room.Await(bytes);
+    }
+
+    /// <summary>There is no room to be had: the client's command, which is put off, waits no longer.</summary>
+    internal void GiveUp(Connection client, RoomLine line, long nowMs)
+    {
+        line.Leave(client);
+        client.RoomUntilMs = nowMs;
+        DeadlineMs = nowMs + 1;
+    }
 
     internal override bool OutlivesPeer => true;
 
     /// <inheritdoc/>
-    internal override bool Resume(Worker worker, Connection client) => worker.NowMs >= DeadlineMs || !worker.Store.Tight;
+    internal override bool Resume(Worker worker, Connection client) => IsCalled || worker.NowMs >= DeadlineMs;
+
+    private static bool IsOver(Connection client, long nowMs) => nowMs >= client.RoomUntilMs - WaitMaxMs + PatienceMs;
 }

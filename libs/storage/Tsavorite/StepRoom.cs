@@ -16,6 +16,8 @@ public sealed unsafe class StepRoom
     private readonly StoreCore _core;
     private readonly HeldPartitions _held;
     private readonly StepBudget _budget;
+    private Action? _onRoom;
+    private int _awaits;
     private bool _wasAssured;
 
     internal StepRoom(StoreSession session, Store store, HeldPartitions held, StepBudget budget)
@@ -72,6 +74,43 @@ public sealed unsafe class StepRoom
 
     /// <summary>The same for a step that has waited for long enough for what <see cref="IsComing"/>: by evicting, where the policy allows it and the tier is short of room.</summary>
     public bool EnsureNow(long bytes) => !_session.HoldsAny && _store.Movers.EnsureRoomNow(bytes, _session.NowMs);
+
+    /// <summary>
+    /// Called once after each <see cref="Await"/>, when there may be room: from any thread, with locks held, so that it may do no more than wake somebody. Null: nobody waits.
+    /// </summary>
+    public Action? OnRoom
+    {
+        get => _onRoom;
+        set
+        {
+            Check.That(_onRoom is null, "store.U23 one waits for the room of a session");
+            _onRoom = value;
+            _core.Arena.Bell.Add(this);
+        }
+    }
+
+    /// <summary>There was no room for so many bytes: <see cref="OnRoom"/> is called when there may be, also if that is so by now.</summary>
+    public void Await(long bytes)
+    {
+        Interlocked.Exchange(ref _awaits, 1); // before the bell knows of it
+        _core.Arena.Bell.Await(_store.Movers.Need(bytes));
+        if (_store.Movers.HasRoom(bytes, Claim.Limited))
+            Ring(); // it came between the look and this
+    }
+
+    /// <summary>Who waits, if anybody does, is to look again.</summary>
+    internal void Ring()
+    {
+        if (Interlocked.Exchange(ref _awaits, 0) == 1)
+            _onRoom?.Invoke();
+    }
+
+    /// <summary>The session is over.</summary>
+    internal void Close()
+    {
+        if (_onRoom is not null)
+            _core.Arena.Bell.Remove(this);
+    }
 
     /// <summary>
     /// store.U23: asked whether the step that runs may be put off while room is made for its first change: it is left by a

@@ -332,6 +332,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     public void Dispose()
     {
         UnlockTo(0);
+        Room.Close();
         _writer.Dispose();
         _cold?.Dispose();
     }

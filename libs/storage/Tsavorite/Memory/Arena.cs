@@ -57,6 +57,9 @@ internal sealed unsafe class Arena : IDisposable
         SetLimit(settings.MemoryLimitBytes);
     }
 
+    /// <summary>For those who found no room.</summary>
+    public RoomBell Bell { get; } = new();
+
     public long Used => Volatile.Read(ref _used);
     /// <summary>Bytes that are set aside for steps.</summary>
     public long Promised => Volatile.Read(ref _promised);
@@ -100,6 +103,7 @@ internal sealed unsafe class Arena : IDisposable
         SpinLatch.Exit(ref _gate);
         _wake.Set();
         _wakeLow?.Set();
+        Bell.Ring();
     }
 
     /// <summary>
@@ -149,7 +153,9 @@ internal sealed unsafe class Arena : IDisposable
     {
         SpinLatch.Enter(ref _gate);
         _promised -= bytes;
+        long free = Ceiling - _used - _promised;
         SpinLatch.Exit(ref _gate);
+        Bell.Free(free);
     }
 
     /// <summary>Bytes that a claim may take beyond the ceiling.</summary>
@@ -168,7 +174,9 @@ internal sealed unsafe class Arena : IDisposable
         SpinLatch.Enter(ref _gate);
         _used -= bytes;
         _tight = _used >= _tightMark;
+        long free = Ceiling - _used - _promised;
         SpinLatch.Exit(ref _gate);
+        Bell.Free(free);
     }
 
     public void WakeMovers() => _wake.Set();

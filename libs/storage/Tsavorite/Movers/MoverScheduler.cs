@@ -166,7 +166,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     /// <summary>True if in an empty store there would be room for it.</summary>
     public bool Fits(long bytes) => _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
 
-    private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
+    /// <summary>What has to be free under the ceiling for so many bytes: whatever takes memory takes a segment.</summary>
+    public long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
     // Dead space first; where there is little, records by policy until there is some.
     private Relief Relieve(long need, long nowMs, int rounds, bool waits = true)

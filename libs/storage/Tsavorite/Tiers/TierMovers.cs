@@ -13,7 +13,7 @@ internal sealed unsafe class TierMovers : IDisposable
 {
     /// <summary>Parts of the memory limit: below the first demotion begins, at the second it ends.</summary>
     public const int LowPart = 32, TargetPart = 16;
-    private const int PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
+    private const int PauseMs = 100, FullPauseMs = 10, AwaitedPauseMs = 5, CleanParts = 8;
     private const int ExtentsPerRound = 64, FailurePauseMs = 1000, RoomToldMs = 10_000;
     private const int Laps = 4; // what was read most loses its frequency in three
     private const long StageBytesMax = 1 << 20;
@@ -121,8 +121,11 @@ internal sealed unsafe class TierMovers : IDisposable
         lock (_stepping)
         {
             _round.Begin(nowMs);
+            (bool, bool, bool) before = (IsFull, RoomComes, IsShort);
             bool worked = StepLocked(nowMs);
             _round.End();
+            if (before != (IsFull, RoomComes, IsShort))
+                _core.Arena.Bell.Ring(); // what those are to do who found no room is another thing now
             return worked;
         }
     }
@@ -275,6 +278,8 @@ internal sealed unsafe class TierMovers : IDisposable
         _writer.Runs.TakeCopied(); // for others
         long staged = _demoter.Stage(bytes, out bool isTierFull);
         int moved = _writer.Flush(seal: false);
+        if (moved > 0)
+            _core.Arena.Bell.Ring(); // who waits cleans up behind them, beside this thread
         bool failed = _writer.TakeFailure() | _lower.TakeFailure();
         Tell(failed, worked: moved > 0, isTierFull, nowMs);
         if (failed)
@@ -327,7 +332,7 @@ internal sealed unsafe class TierMovers : IDisposable
         {
             bool worked = Step(_movers.NowMs);
             if (!worked)
-                _wake.WaitOne(IsFull || _waitsBelow ? FullPauseMs : PauseMs);
+                _wake.WaitOne(_core.Arena.Bell.IsAwaited ? AwaitedPauseMs : IsFull || _waitsBelow ? FullPauseMs : PauseMs);
         }
     }
 }

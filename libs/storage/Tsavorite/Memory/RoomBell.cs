@@ -1,0 +1,53 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Tells those who found no room that there may be some: told by whatever gives memory back, asked by whoever waits (<see cref="StepRoom.Await"/>). Who finds room
+/// never comes here. It rings once for each time that somebody has asked; who finds none again asks again, so that it rings no oftener than memory is given back.
+/// </summary>
+internal sealed class RoomBell
+{
+    private const long Nobody = long.MaxValue;
+    private readonly Lock _gate = new();
+    private StepRoom[] _rooms = [];
+    private long _wanted = Nobody; // the least of what those lack who wait
+
+    /// <summary>From now on the room's owner may wait.</summary>
+    public void Add(StepRoom room)
+    {
+        lock (_gate) _rooms = [.. _rooms, room];
+    }
+
+    /// <summary>Its owner waits no more.</summary>
+    public void Remove(StepRoom room)
+    {
+        lock (_gate) _rooms = [.. _rooms.Where(other => other != room)];
+    }
+
+    /// <summary>True while somebody waits.</summary>
+    public bool IsAwaited => Volatile.Read(ref _wanted) != Nobody;
+
+    /// <summary>It rings once so many bytes are free.</summary>
+    public void Await(long bytes)
+    {
+        long wanted = Volatile.Read(ref _wanted);
+        while (bytes < wanted && Interlocked.CompareExchange(ref _wanted, bytes, wanted) is var found && found != wanted) wanted = found;
+    }
+
+    /// <summary>So many bytes are free now. Called with locks held: what is called here does not wait.</summary>
+    public void Free(long bytes)
+    {
+        if (bytes >= Volatile.Read(ref _wanted))
+            Ring();
+    }
+
+    /// <summary>What may be had has changed, if not by memory: whoever waits looks again.</summary>
+    public void Ring()
+    {
+        if (Volatile.Read(ref _wanted) == Nobody || Interlocked.Exchange(ref _wanted, Nobody) == Nobody)
+            return;
+        lock (_gate) // so that nobody is called who has been removed
+        {
+            foreach (StepRoom room in _rooms) room.Ring();
+        }
+    }
+}
