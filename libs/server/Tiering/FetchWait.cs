@@ -1,9 +1,10 @@
 using Garnet.Server.Clients;
+using Tsavorite;
 
 namespace Garnet.Server.Tiering;
 
 /// <summary>A command whose values are being fetched from the tier; it is framed again once they are there.</summary>
-internal sealed class FetchWait(ulong[] wanted) : Parking
+internal sealed class FetchWait(ColdWait wanted) : Parking
 {
     /// <summary>True while one of them is on its way.</summary>
     internal bool IsWaiting(Worker worker) => worker.Session.Tier!.Awaits(wanted);
@@ -12,4 +13,7 @@ internal sealed class FetchWait(ulong[] wanted) : Parking
 
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client) => !IsWaiting(worker);
+
+    /// <inheritdoc/>
+    internal override void Abandon(Connection client) => client.Worker.Session.Tier!.GiveUp(wanted);
 }

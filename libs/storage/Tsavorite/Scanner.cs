@@ -177,7 +177,7 @@ internal static unsafe class Scanner
         for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
         {
             bool mayBegin = next == bucket || cold.MayWalkAhead;
-            int lacking = Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold, mayBegin);
+            int lacking = Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold, mayBegin, isAhead: next != bucket);
             reads += lacking;
             if (next == bucket && reads == 0)
                 return false;
@@ -188,7 +188,7 @@ internal static unsafe class Scanner
     }
 
     // How many of a bucket's records have to be fetched.
-    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold, bool mayBegin = true)
+    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold, bool mayBegin = true, bool isAhead = false)
     {
         int lacking = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
@@ -198,7 +198,7 @@ internal static unsafe class Scanner
                 continue;
             if (cold.IsUnreadable(word) || (!mayBegin && cold.IsDone(word)))
                 continue;
-            if (cold.RecordOfSeveral(word) == null)
+            if (cold.RecordOfSeveral(word, isAhead) == null)
                 lacking++;
         }
         return lacking;

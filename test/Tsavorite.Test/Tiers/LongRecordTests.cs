@@ -239,7 +239,7 @@ public sealed class LongRecordTests
         SessionTier tier = bench.Session.Tier!;
         tier.MayPostpone = static () => true;
         for (int i = 0; i < Keys; i++) Assert.That(() => bench.Get("k" + i), Throws.TypeOf<ColdMissException>());
-        tier.TakeWanted();
+        tier.GiveUp(tier.TakeWanted());
         int answered = 0, most = 0;
         for (int round = 0; round < 2000 && answered < Keys; round++, bench.NowMs++)
         {
@@ -273,10 +273,10 @@ public sealed class LongRecordTests
         SessionTier tier = bench.Session.Tier!;
         tier.MayPostpone = static () => true;
         Assert.That(() => bench.Get("long"), Throws.TypeOf<ColdMissException>());
-        tier.TakeWanted();
+        tier.GiveUp(tier.TakeWanted());
         Assert.That(medium.MostUnderWay, Is.EqualTo(ColdReads.PartsAtOnce).And.LessThan(Bytes / (32 << 10)));
         Assert.That(() => bench.Get("short"), Throws.TypeOf<ColdMissException>());
-        tier.TakeWanted();
+        tier.GiveUp(tier.TakeWanted());
         Assert.That(medium.MostUnderWay, Is.EqualTo(ColdReads.PartsAtOnce + 1), "it does not wait for the long one");
         while (tier.Pending > 0) tier.Poll(bench.NowMs);
         Assert.That((bench.Get("long"), bench.Get("short")), Is.EqualTo((TieredBench.Value(1, Bytes), TieredBench.Value(2, 100))));

@@ -67,7 +67,7 @@ internal sealed unsafe class PromotionPromiseTests
         for (int i = 0; i < 50; i++)
         {
             Assert.That(() => bench.Get("k" + i), Throws.TypeOf<ColdMissException>());
-            bench.Session.Tier.TakeWanted();
+            bench.Session.Tier.GiveUp(bench.Session.Tier.TakeWanted());
         }
         Assert.That(bench.Pins(), Is.GreaterThanOrEqualTo(50));
         while (bench.Session.Tier.Pending > 0) bench.Session.Tier.Poll(bench.NowMs);
@@ -470,7 +470,7 @@ internal sealed unsafe class PromotionPromiseTests
             }
             catch (ColdMissException)
             {
-                ulong[] wanted = bench.Session.Tier!.TakeWanted();
+                ColdWait wanted = bench.Session.Tier!.TakeWanted();
                 while (bench.Session.Tier.Awaits(wanted)) bench.Session.Tier.Poll(bench.NowMs);
             }
         }

@@ -106,8 +106,8 @@ internal sealed class TierTests
         bool putsOff = true;
         tier.MayPostpone = () => putsOff;
         Assert.That(() => bench.Text("k1"), Throws.TypeOf<ColdMissException>());
-        ulong[] wanted = tier.TakeWanted();
-        Assert.That(wanted, Is.Not.Empty);
+        ColdWait wanted = tier.TakeWanted();
+        Assert.That(tier.Awaits(wanted), Is.True);
         Assert.That(() => bench.Set("k2", "new"), Throws.TypeOf<ColdMissException>(), "a change too, before it is made");
         putsOff = false;
         Assert.That(bench.Text("k3"), Is.EqualTo("value"), "it waits, and takes what has come for all");

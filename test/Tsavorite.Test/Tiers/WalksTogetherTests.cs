@@ -35,6 +35,22 @@ internal sealed class WalksTogetherTests
     }
 
     [Test]
+    public void Long_values_do_not_drive_out_the_short_ones_that_walks_wait_for([Values(1, 2, 6)] int walks, [Values(250_000, 400_000)] int bytes, [Values(1, 60)] int roundMs)
+    {
+        const int Long = 12, Short = 4000;
+        using SimulatedMedium medium = new(16 << 20);
+        using Bench bench = Open(medium, keptBytesMax: 300_000);
+        for (int i = 0; i < Short; i++) bench.Set("s" + i, TieredBench.Value(i, 300));
+        bench.Cold(Long, bytes);
+        int records = (int)bench.Tier().Records;
+        Walk[] walkers = [.. Enumerable.Range(0, walks).Select(static number => new Walk(begins: number * 7))];
+        Run(bench, walkers, roundMs);
+        Assert.That(walkers.Max(static walk => walk.MostTries), Is.LessThanOrEqualTo(TriesMax));
+        Assert.That(bench.Tier().Reads, Is.LessThanOrEqualTo(walks * records * 5L / 4), "each about what it would need alone, at most");
+        Assert.That(bench.Tier().ReadBytes, Is.LessThanOrEqualTo(walks * 2L * ((Long * bytes) + (Short * 4096L))));
+    }
+
+    [Test]
     public void What_a_walk_has_passed_is_still_there_for_a_look_that_waits_for_it()
     {
         using SimulatedMedium medium = new(16 << 20);
@@ -43,7 +59,7 @@ internal sealed class WalksTogetherTests
         SessionTier tier = bench.Session.Tier!;
         Walk walk = new();
         int asked = 0;
-        ulong[]? waits = null;
+        ColdWait? waits = null;
         for (int round = 0; round < RoundsMax && (!walk.IsDone || asked < Keys); round++, bench.NowMs++)
         {
             tier.Poll(bench.NowMs);
@@ -89,10 +105,10 @@ internal sealed class WalksTogetherTests
         return bench;
     }
 
-    private static void Run(Bench bench, Walk[] walks)
+    private static void Run(Bench bench, Walk[] walks, int roundMs = 1)
     {
         SessionTier tier = bench.Session.Tier!;
-        for (int round = 0; round < RoundsMax && !walks.All(static walk => walk.IsDone); round++, bench.NowMs++)
+        for (int round = 0; round < RoundsMax && !walks.All(static walk => walk.IsDone); round++, bench.NowMs += roundMs)
         {
             tier.Poll(bench.NowMs);
             foreach (Walk walk in walks) walk.Step(bench);
@@ -105,7 +121,7 @@ internal sealed class WalksTogetherTests
     private sealed class Walk(int begins = 0)
     {
         private int _rounds;
-        private ulong[]? _waits;
+        private ColdWait? _waits;
         private ulong _cursor;
         private int _tries;
         private Count _shown;

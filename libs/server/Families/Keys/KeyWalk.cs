@@ -47,6 +47,8 @@ internal sealed class KeyWalk : Parking
     internal bool Step(ref Call call)
     {
         ulong from = _cursor;
+        if (_hasMoved)
+            call.Client.FetchTries = 0; // who has waited in place for once, since he was put off too often, is put off again further on
         _cursor = call.Worker.Gathering < KeptMax ? call.Session.ScanPart(_namespace, _cursor, KeysPerStep, ref _keys)
             : call.Session.Scan(_namespace, _cursor, KeysPerStep, ref _keys);
         _hasMoved |= _cursor != from;

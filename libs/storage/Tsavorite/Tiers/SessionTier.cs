@@ -67,18 +67,20 @@ public sealed unsafe partial class SessionTier
     public bool Poll(long nowMs) => Reads.Poll(nowMs);
 
     /// <summary>What the step that was put off last has come to; to be asked about by <see cref="Awaits"/>.</summary>
-    public ulong[] TakeWanted() => Reads.TakeWanted();
+    public ColdWait TakeWanted() => Reads.TakeWanted();
 
-    /// <summary>True while one of them is still on its way.</summary>
-    public bool Awaits(ulong[] wanted)
+    /// <summary>True while one of them is still on its way; once none is, the step is to be done again before the next <see cref="Poll"/>.</summary>
+    public bool Awaits(ColdWait wait)
     {
-        ArgumentNullException.ThrowIfNull(wanted);
-        foreach (ulong word in wanted)
-        {
-            if (!Reads.IsDone(word))
-                return true;
-        }
-        return false;
+        ArgumentNullException.ThrowIfNull(wait);
+        return Reads.Awaits(wait);
+    }
+
+    /// <summary>Nobody waits for it any more.</summary>
+    public void GiveUp(ColdWait wait)
+    {
+        ArgumentNullException.ThrowIfNull(wait);
+        Reads.End(wait);
     }
 
     /// <summary>

@@ -11,13 +11,14 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>The segment is pinned: until the device has read it, and where nothing is copied, until it is given up.</summary>
     public bool IsPinned;
     public int Bytes, Skip, RecordBytes, Error;
-    /// <summary>
-    /// Steps that were put off for it, and that have not come to it again as far as that is seen: walks and looks at collections are. For all others it counts until its
-    /// time is over, and may keep it beyond the limit up to then.
-    /// </summary>
+    /// <summary>Steps that were put off for it and have not been done again (<see cref="ColdWait"/>): it is kept for them.</summary>
     public int Awaited;
     /// <summary>What tells the last of them from others.</summary>
-    public long AwaitedIn;
+    public long AwaitedIn = -1;
+    /// <summary>Of those, steps that are to be done again before the next look at the device; and how many of them have been past it since.</summary>
+    public int Returning, Returned;
+    /// <summary>A walk has come past it, and does not come again.</summary>
+    public bool IsPassed;
     /// <summary>Which step has come to it last, of those that needed more than was there: what one needs is kept together, however much it is.</summary>
     public long NeededIn;
     /// <summary>The step in which it came.</summary>

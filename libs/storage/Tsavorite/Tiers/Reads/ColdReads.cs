@@ -32,6 +32,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly List<ColdRead> _counted = [];
+    private readonly List<ColdRead> _needed = []; // looked at by the step that runs, which needs several at once
+    private readonly List<ColdWait> _over = []; // since the last look
     private readonly List<ColdRead> _longHeld = []; // long records that were begun, as long as their memory is there
     private IMediumReader? _reader;
     private ReadPages? _pages;
@@ -65,22 +67,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
-
-    /// <summary>The words of the records that the step which was put off has come to, and will come to again.</summary>
-    public ulong[] TakeWanted()
-    {
-        _tier.Count(TierCount.Postponed);
-        ulong[] wanted = [.. _wanted];
-        ForgetWanted();
-        foreach (ulong word in wanted)
-        {
-            if (!_reads.TryGetValue(word, out ColdRead? read) || read.AwaitedIn == _needs)
-                continue;
-            read.AwaitedIn = _needs; // it may have come to it twice
-            read.Awaited++;
-        }
-        return wanted;
-    }
 
     /// <summary>True while something that was fetched is kept.</summary>
     public bool Keeps => _kept.HasAny;
@@ -125,16 +111,26 @@ internal sealed unsafe partial class ColdReads : IDisposable
     }
 
     /// <summary>The same of one of several that a step needs at once: those are read side by side, though they are more than is kept.</summary>
-    public byte* RecordOfSeveral(ulong word)
+    /// <param name="word">Its word.</param>
+    /// <param name="isAhead">It is not needed yet.</param>
+    public byte* RecordOfSeveral(ulong word, bool isAhead = false)
     {
         byte* record = Record(word);
         if (_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
+        {
             read.NeededIn = _needs;
+            if (!isAhead)
+                _needed.Add(read);
+        }
         return record;
     }
 
     /// <summary>What was needed together until now is nothing to what comes.</summary>
-    public void BeginSeveral() => _needs++;
+    public void BeginSeveral()
+    {
+        _needs++;
+        _needed.Clear();
+    }
 
     /// <summary>
     /// The life of the segment that the word's record was read in; 0, which no segment has, if none was: a word that was looked at without the lock may be
@@ -210,6 +206,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Takes what has come; true if something has. What has been there for long enough is given up.</summary>
     public bool Poll(long nowMs)
     {
+        if (nowMs != long.MinValue)
+            ForgetOver();
         if (_pending > 0)
         {
             Span<FinishedRead> taken = stackalloc FinishedRead[FinishedMax];
@@ -256,9 +254,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         if (!_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
             return;
-        ComesBackTo(read);
-        if (read is { IsLong: true, State: ColdReadState.Ready, Awaited: 0 })
-            _kept.GiveUpLong(read);
+        read.IsPassed = true;
+        if (read.Returning > read.Returned)
+        {
+            read.Returned++; // one of those who were put off for it, or another in his place
+            read.Awaited--;
+        }
+        GiveUpPassed(read);
     }
 
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
@@ -275,7 +277,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return false;
         read.CountedIn = _steps;
         _counted.Add(read);
-        ComesBackTo(read);
         bool counts = !read.IsOwed;
         read.IsOwed = false;
         return counts;
@@ -336,9 +337,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return false;
     }
 
-    // Who was put off for it, or another one in his place: he finds it all the same then, as long as its time is not over.
-    private static void ComesBackTo(ColdRead read) => read.Awaited -= read.Awaited > 0 ? 1 : 0;
-
     private bool IsWantedDone()
     {
         foreach (ulong word in _wanted)
@@ -353,7 +351,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void ForgetWanted()
     {
         _wanted.Clear();
-        _needs++;
+        BeginSeveral();
     }
 
     private void ComesNot(ColdRead missing)
@@ -412,10 +410,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
     }
 
+    private bool HoldsOf(long step)
+    {
+        foreach (ColdRead held in _longHeld)
+        {
+            if (held.NeededIn == step)
+                return true;
+        }
+        return false;
+    }
+
     private bool TryBeginLong(ColdRead read)
     {
-        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting
-            && !_longHeld.Exists(held => held.NeededIn == read.NeededIn))
+        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting && !HoldsOf(read.NeededIn))
             return false;
         ColdPart[] parts = _segments.RunOf(_segments.NumberOf(read.Word), read.Parts);
         long room = LongRead.RoomFor(parts);

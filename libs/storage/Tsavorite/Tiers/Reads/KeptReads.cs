@@ -10,6 +10,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private const long BytesOfWaiting = 1 << 20;
     /// <summary>So many times as much is kept at most where others would go before the steps that were put off for them have come back.</summary>
     private const int TimesOfAwaited = 2;
+    private const int LooksMax = 256; // at once: more are a walk over all that is kept, at each step
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
     public const int PlacedMax = 4096;
     private readonly ReadQueue _short = new(), _long = new(), _failed = new(), _placed = new();
@@ -36,6 +37,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>What has been there for long enough goes, and what is too much.</summary>
     public void GiveUp(long nowMs)
     {
+        TrimShort();
         foreach (ReadQueue reads in (ReadOnlySpan<ReadQueue>)[_short, _long, _failed, _placed])
         {
             reads.Stamp(nowMs);
@@ -51,10 +53,14 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         while (Bytes > BytesOfWaiting && Oldest is { } reads && reads.Peek().CameIn < step - 1) Drop(reads);
     }
 
-    /// <summary>Drops the oldest until what is kept is within the limit, but always keeps one: a record larger than the limit would otherwise be read for ever.</summary>
+    /// <summary>
+    /// Drops the oldest until what is kept is within the limit, but always keeps one: a record larger than the limit would otherwise be read for ever. Those in several
+    /// segments are counted by themselves: one alone may be as much as the limit, and would drive out all that the others wait for.
+    /// </summary>
     public void Trim()
     {
-        while (_short.Count + _long.Count > 1 && Oldest is { } reads && IsTooMuch(Bytes, reads.Peek())) Drop(reads);
+        TrimShort();
+        while (_long.Count > 1 && IsTooMuch(LongBytes, _long.Peek())) Drop(_long);
         TrimPlaced();
     }
 
@@ -97,9 +103,24 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private ReadQueue QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
         : read.IsInPlace ? _placed : read.IsLong ? _long : _short;
 
+    // While somebody waits for it the rest of what he waits for may come much later. Not so those in several segments: of two who each have what the other's next one has to
+    // wait for, one gives up his.
     private bool IsOver(ColdRead read, long nowMs) => read.IsLong
         ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)
-        : nowMs - read.KeptSinceMs >= KeptMs || IsTooMuch(ShortBytes, read);
+        : read.Awaited == 0 && nowMs - read.KeptSinceMs >= KeptMs;
+
+    // One that is waited for goes to the end: what is behind it may be nobody's any more, and would drive it out in the end.
+    private void TrimShort()
+    {
+        for (int looks = LooksMax; looks > 0 && _short.Count > 1 && ShortBytes > tier.KeptBytesMax; looks--)
+        {
+            ColdRead read = _short.Dequeue();
+            if (IsTooMuch(ShortBytes, read))
+                LetGo(read);
+            else
+                _short.Enqueue(read);
+        }
+    }
 
     // Of those in several segments as many are awaited as were begun, which is seen to.
     private bool IsTooMuch(long bytes, ColdRead read) => read.Awaited == 0 ? bytes > tier.KeptBytesMax
