@@ -18,7 +18,8 @@ internal static unsafe class MemoryRule
             return AdmissionResult.Allowed;
         RoomLine line = call.Worker.RoomLine;
         bool mayWait = question.MayWait(ref call);
-        bool isBehind = mayWait && line.HasAny && !question.IsFor(Asker.Queued) && !MemoryWait.HasEnded(call.Client, call.NowMs) && line.IsBehind(call.Client);
+        bool isBehind = mayWait && line.HasAny && !question.IsFor(Asker.Queued)
+            && !MemoryWait.HasEnded(call.Client, call.NowMs) && line.IsBehind(call.Client);
         if (!isBehind && !Lacks(ref call, in question))
             return AdmissionResult.Allowed;
         bool waits = mayWait && (isBehind || call.Session.Room.IsComing);

@@ -134,7 +134,8 @@ internal sealed class Reactor : Executor, IDisposable
     internal void Leave(Connection client)
     {
         Server.Forget(client);
-        RoomLine.Leave(client);
+        if (client.RoomPlace is { List: { } line } place)
+            line.Remove(place); // tiering.M3
         Slots.Remove(client);
         client.FreeBuffers();
         Interlocked.Decrement(ref ConnectionCount);

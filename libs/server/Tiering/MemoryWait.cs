@@ -55,7 +55,8 @@ internal sealed class MemoryWait : Parking
     }
 
     /// <summary>True if it waits no longer: it runs if there is room, or is refused.</summary>
-    internal static bool HasEnded(Connection client, long nowMs) => client.Commands == client.RoomCommand + 1 && nowMs >= client.RoomUntilMs;
+    internal static bool HasEnded(Connection client, long nowMs) =>
+        client.Commands == client.RoomCommand + 1 && nowMs >= client.RoomUntilMs;
 
     /// <summary>The command lacks so many bytes, which are to come or have come by now: it is called then.</summary>
     internal void Await(StepRoom room, long bytes, bool isThere, Connection client, RoomLine line, long nowMs)

@@ -177,7 +177,7 @@ internal static unsafe class Scanner
         for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
         {
             bool mayBegin = next == bucket || cold.MayWalkAhead;
-            int lacking = Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold, mayBegin, isAhead: next != bucket);
+            int lacking = Lacking(core, partition, terms, core.Index.BucketAt(number, next), cold, next == bucket ? null : mayBegin);
             reads += lacking;
             if (next == bucket && reads == 0)
                 return false;
@@ -188,7 +188,7 @@ internal static unsafe class Scanner
     }
 
     // How many of a bucket's records have to be fetched.
-    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold, bool mayBegin = true, bool isAhead = false)
+    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold, bool? mayBeginAhead = null)
     {
         int lacking = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
@@ -196,9 +196,9 @@ internal static unsafe class Scanner
             ulong word = *walk.Slot;
             if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word))
                 continue;
-            if (cold.IsUnreadable(word) || (!mayBegin && cold.IsDone(word)))
+            if (cold.IsUnreadable(word) || (mayBeginAhead == false && cold.IsDone(word)))
                 continue;
-            if (cold.RecordOfSeveral(word, isAhead) == null)
+            if (cold.RecordOfSeveral(word, isAhead: mayBeginAhead is not null) == null)
                 lacking++;
         }
         return lacking;
