@@ -188,7 +188,8 @@ internal static unsafe class Scanner
     }
 
     // How many of a bucket's records have to be fetched.
-    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold, bool? mayBeginAhead = null)
+    private static int Lacking(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket,
+        ColdReads cold, bool? mayBeginAhead = null)
     {
         int lacking = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
