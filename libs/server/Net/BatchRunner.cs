@@ -182,9 +182,9 @@ internal sealed unsafe class BatchRunner : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Finish(Connection client, Frame* frame)
     {
-        long sentBytes = _replies.SendInPlace(client);
-        if (_server.Monitoring.WantsReply(sentBytes) && sentBytes > 0)
-            NoteLargeReply(client, frame, sentBytes);
+        long headBytes = _worker.Out.ReplyBytes, sentBytes = _replies.SendInPlace(client);
+        if (sentBytes > 0)
+            NoteSent(client, frame, sentBytes, headBytes);
         bool isNow = _replies.IsToBeLookedAt && _replies.Finish(client);
         if (sentBytes > 0 && (client.Stalled | client.Held) && !client.Parked && !client.Closed)
             client.KeepRest(frame->End);
@@ -195,6 +195,17 @@ internal sealed unsafe class BatchRunner : IDisposable
         _replies.SendEarly(client);
         if ((client.Stalled | client.Held) && !client.Parked)
             client.KeepRest(frame->End);
+    }
+
+    // What stands before the value was counted where the command ran.
+    private void NoteSent(Connection client, Frame* frame, long bytes, long headBytes)
+    {
+        if (_server.Monitoring.WantsReply(bytes))
+            NoteLargeReply(client, frame, bytes);
+        if (!_server.Monitoring.HotKeys.IsActive)
+            return;
+        var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        HotKeyCalls.Sent(ref call, frame->Command, bytes - headBytes);
     }
 
     private void NoteLargeReply(Connection client, Frame* frame, long bytes)
