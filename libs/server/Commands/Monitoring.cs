@@ -36,6 +36,7 @@ internal sealed class Monitoring : IDisposable
     internal LatencyMonitor Latency { get; }
     internal AuditTrail Audit { get; }
     internal HotKeys HotKeys { get; } = new();
+    internal RecentKeys RecentKeys { get; } = new();
 
     /// <summary>True if every command is timed or measured, or somebody watches them.</summary>
     internal bool WatchesAll => Monitors.Any | _measuresAll | HotKeys.IsActive;

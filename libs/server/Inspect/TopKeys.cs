@@ -15,6 +15,9 @@ internal sealed class TopKeys(int capacity)
     /// <summary>Bytes of a longer key that are kept.</summary>
     internal const int NameBytesMax = 1024;
 
+    /// <summary>A weight that can be halved many times before it is nothing.</summary>
+    internal const long Once = 1 << 20;
+
     private readonly Dictionary<ulong, int> _slotOf = new(capacity);
     private readonly Slot[] _slots = new Slot[capacity];
     private readonly int[] _heap = new int[capacity]; // slots, the lightest first
@@ -55,6 +58,16 @@ internal sealed class TopKeys(int capacity)
         lightest.Excess = lightest.Weight;
         lightest.Weight += weight;
         Sink(0);
+    }
+
+    /// <summary>What all have had so far counts so many times half; the order stays.</summary>
+    internal void Halve(int times)
+    {
+        for (int i = 0; i < _count; i++)
+        {
+            _slots[i].Weight >>= times;
+            _slots[i].Excess >>= times;
+        }
     }
 
     /// <summary>All that are followed, in no order; those of whom nothing is certain are left out.</summary>

@@ -25,6 +25,7 @@ internal sealed unsafe class BatchRunner : IDisposable
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
     private readonly Fetching _fetching;
+    private readonly BatchSampling _sampling;
     // Every command of the batch is put to the rules of Admission; the role restricts commands, or is being changed; a replica answers
     // reads; no script of another reactor runs.
     private bool _asksRules, _placed, _reads, _mayRun;
@@ -45,6 +46,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
         Failures = new CommandFailures(worker);
         _fetching = new Fetching(worker, this);
+        _sampling = new BatchSampling(worker, _batch);
     }
 
     /// <summary>What becomes of exceptions that leave commands.</summary>
@@ -76,6 +78,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             return;
         if (count > 1)
             _prefetch.Run(count);
+        _sampling.Run(count);
         _mayRun = _server.ScriptTurns.TryEnter(_worker);
         if (_worker.HasOldRights)
             ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
@@ -202,8 +205,6 @@ internal sealed unsafe class BatchRunner : IDisposable
     {
         if (_server.Monitoring.WantsReply(bytes))
             NoteLargeReply(client, frame, bytes);
-        if (!_server.Monitoring.HotKeys.IsActive)
-            return;
         var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         HotKeyCalls.Sent(ref call, frame->Command, bytes - headBytes);
     }

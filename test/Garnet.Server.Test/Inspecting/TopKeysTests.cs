@@ -73,4 +73,16 @@ internal sealed class TopKeysTests
         Assert.That(session.Stop(1800), Is.False, "it has ended by itself");
         Assert.That(session.TookMs(9000), Is.EqualTo(500));
     }
+
+    [Test]
+    public void What_counts_half_keeps_its_order()
+    {
+        TopKeys top = new(8);
+        for (ulong key = 0; key < 8; key++) top.Add(key, [(byte)key], 100 + (long)key);
+        top.Add(9, [9], 1); // takes the place of the lightest
+        top.Halve(2);
+        Assert.That(top.All().Where(static one => one.Hash != 9).Select(static one => one.Weight), Is.EquivalentTo(new[] { 25, 25, 25, 26, 26, 26, 26 }));
+        top.Halve(62);
+        Assert.That(top.All(), Is.Empty);
+    }
 }

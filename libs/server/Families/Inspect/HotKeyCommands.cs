@@ -11,6 +11,9 @@ internal static class HotKeyCommands
     /// <summary>The last of Redis Cluster's hash slots: without a cluster, all of them are looked at.</summary>
     internal const int SlotLast = 16_383;
 
+    /// <summary>How many keys are told.</summary>
+    internal const int CountByDefault = 10, CountMax = 64;
+
     internal static void Register(CommandTable table)
     {
         table.AddContainer(Spec("HOTKEYS", "", "Looks for the keys that take most time and bytes.", -2));
@@ -18,6 +21,7 @@ internal static class HotKeyCommands
         table.Add<HotKeysStop>();
         table.Add<HotKeysGet>();
         table.Add<HotKeysReset>();
+        table.Add<HotKeysRecent>();
     }
 
     internal static CommandSpec Spec(string name, string syntax, string summary, int arity = 2) =>
@@ -32,7 +36,7 @@ internal static class HotKeyCommands
 
 internal readonly struct HotKeysStart : ICommand
 {
-    private const int CountByDefault = 10, CountMax = 64, SecondsMax = 1_000_000;
+    private const int SecondsMax = 1_000_000;
 
     public static CommandSpec Spec => HotKeyCommands.Spec("HOTKEYS|START",
         "METRICS count [CPU] [NET] [COUNT k] [DURATION seconds] [SAMPLE ratio] [SLOTS count slot [slot ...]]",
@@ -52,7 +56,7 @@ internal readonly struct HotKeysStart : ICommand
 
     private static bool TryParse(ref Call call, out HotKeyOptions options, out Reply failed)
     {
-        options = new HotKeyOptions(false, false, CountByDefault, 0, 1);
+        options = new HotKeyOptions(false, false, HotKeyCommands.CountByDefault, 0, 1);
         failed = Reply.Sent;
         if (call.Count < 4 || !call.Is(2, "METRICS"u8))
             failed = call.FailBytes("ERR METRICS parameter is required"u8);
@@ -95,7 +99,7 @@ internal readonly struct HotKeysStart : ICommand
             bool isLast = i + 1 == call.Count;
             if (!isLast && call.Is(i, "COUNT"u8))
             {
-                if (TryNumber(ref call, i + 1, CountMax, "ERR COUNT must be between 1 and 64"u8, out long count, out failed))
+                if (TryNumber(ref call, i + 1, HotKeyCommands.CountMax, "ERR COUNT must be between 1 and 64"u8, out long count, out failed))
                     options = options with { Count = (int)count };
             }
             else if (!isLast && call.Is(i, "DURATION"u8))
@@ -203,5 +207,31 @@ internal readonly struct HotKeysGet : ICommand
             call.Out.Bulk(key.Name);
             call.Out.Int(key.Weight);
         }
+    }
+}
+
+/// <summary>Ours, not of Redis: what is looked at all the time.</summary>
+internal readonly struct HotKeysRecent : ICommand
+{
+    public static CommandSpec Spec => HotKeyCommands.Spec("HOTKEYS|RECENT", "[COUNT k]",
+        "Returns the keys that were named most in the last half minute, and their share of all commands on keys in per cent.", -2);
+
+    public static Reply Run(ref Call call)
+    {
+        long count = HotKeyCommands.CountByDefault;
+        if (call.Count != 2 && (call.Count != 4 || !call.Is(2, "COUNT"u8)))
+            return call.Fail(Fault.Syntax);
+        if (call.Count == 4 && (!call.TryInt64(3, out count) || count is < 1 or > HotKeyCommands.CountMax))
+            return call.FailBytes("ERR COUNT must be between 1 and 64"u8);
+        List<(byte[] Name, double Share)> keys = call.Server.Monitoring.RecentKeys.Top((int)count, call.NowMs);
+        call.Out.Array(keys.Count);
+        foreach ((byte[] name, double share) in keys)
+        {
+            call.Out.Array(2);
+            call.Out.Bulk(name);
+            call.Out.Double(Math.Round(100 * share, 2));
+        }
+
+        return Reply.Sent;
     }
 }
