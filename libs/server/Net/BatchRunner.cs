@@ -46,7 +46,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
         Failures = new CommandFailures(worker);
         _fetching = new Fetching(worker, this);
-        _sampling = new BatchSampling(worker, _batch);
+        _sampling = new BatchSampling(worker.Server.Monitoring, worker, _batch);
     }
 
     /// <summary>What becomes of exceptions that leave commands.</summary>

@@ -6,9 +6,9 @@ using Garnet.Server.Inspect;
 namespace Garnet.Server.Net;
 
 /// <summary>Shows a few of the commands that a reactor is about to run to its <see cref="KeySampler"/>.</summary>
-internal sealed unsafe class BatchSampling(Executor worker, FrameBatch batch)
+internal sealed unsafe class BatchSampling(Monitoring monitoring, Worker worker, FrameBatch batch)
 {
-    private readonly KeySampler _sampler = worker.Server.Monitoring.RecentKeys.For(worker);
+    private readonly KeySampler _sampler = monitoring.RecentKeys.For(worker);
 
     /// <summary>So many commands of the batch are about to run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // once a batch
