@@ -10,6 +10,20 @@ internal static unsafe class TierActs
         ["Promote"] = Promote,
     };
 
+    /// <summary>One of them, or what takes records from persistent memory to the disk, which needs a stage that has both.</summary>
+    public static Act Of(string name) => name == "Sink" ? Sink : All[name];
+
+    private static string Sink(Stage stage, int thread)
+    {
+        StoreCore core = stage.Store.Core;
+        using ColdWriter upper = new(core, core.Tier!), lower = new(core, core.Tier!, goesDown: true);
+        using ColdCleaner cleaner = new(core, core.Tier!, upper, lower);
+        bool worked = true;
+        for (int i = 0; worked && i < 3; i++) worked = cleaner.Sink(Stage.NowMs);
+        lower.Flush(seal: true);
+        return "";
+    }
+
     private static string Demote(Stage stage, int thread)
     {
         StoreCore core = stage.Store.Core;
