@@ -67,6 +67,15 @@ internal sealed class InterleavingTests
         TestContext.Out.WriteLine($"{mover} {other}: {explorer.Runs} interleavings");
     }
 
+    /// <summary>What a full tier gives up, beside whoever wants it: in some order of the two. The other movers are the same thread.</summary>
+    [Test]
+    public void A_segment_that_is_given_up_is_so_before_or_after(
+        [Values("Read", "PutInPlace", "PutElsewhere", "Append", "PutExpiring", "SetExpiry", "Delete", "Split", "Merge", "Clean", "Expire")] string other)
+    {
+        using Explorer explorer = new(StageKind.Cold, "Evict", other);
+        Assert.That(explorer.ExploreAll(s_strideOverATier), Is.Null);
+    }
+
     [TestCase("Demote", StageKind.Warm)]
     [TestCase("Demote", StageKind.Long)]
     [TestCase("Compact", StageKind.Cold)]
