@@ -47,7 +47,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     }
 
     /// <summary>
-    /// Raised on a writer's thread whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or
+    /// Raised by whoever wrote, a writer's thread or one in <see cref="TryWrite"/>, whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or
     /// <see cref="Stalled"/> moved. Handlers must be quick and must not throw.
     /// </summary>
     public event Action? Advanced;
