@@ -36,6 +36,9 @@ internal sealed unsafe class ColdLayers : IDisposable
 
     public int SegmentBytes { get; }
 
+    /// <summary>True as long as nothing has gone to any of them. Who holds a partition's lock may go by it: what is true then of the partition's records stays so.</summary>
+    public bool IsUntouched => Disk is not { IsUntouched: false } && Memory is not { IsUntouched: false };
+
     /// <summary>Sums of both.</summary>
     public int Total => (Disk?.Total ?? 0) + (Memory?.Total ?? 0);
 
