@@ -18,6 +18,7 @@ public sealed class ViewerTests
         using JsonDocument page = FirstEvent(server);
         JsonElement root = page.RootElement;
         Assert.That(root.GetProperty("viewer").GetString(), Is.EqualTo("default"));
+        Assert.That(root.GetProperty("hotKeys").ValueKind, Is.EqualTo(JsonValueKind.Array));
         Assert.That(root.GetProperty("slowLog").EnumerateArray().Select(static one => one.GetProperty("command").GetString()), Does.Contain("SET k v"));
         Assert.That(root.GetProperty("clients").ValueKind, Is.EqualTo(JsonValueKind.Array));
         Assert.That(root.GetProperty("settings").EnumerateArray().Single(static one => one.GetProperty("name").GetString() == "slowlog-log-slower-than").GetProperty("source").GetString(), Is.EqualTo("CommandLine"));
@@ -69,6 +70,7 @@ public sealed class ViewerTests
         {
             Assert.That(page.RootElement.TryGetProperty("slowLog", out _));
             Assert.That(page.RootElement.TryGetProperty("clients", out _), Is.False);
+            Assert.That(page.RootElement.TryGetProperty("hotKeys", out _), Is.False);
             Assert.That(page.RootElement.TryGetProperty("settings", out _), Is.False);
         }
 

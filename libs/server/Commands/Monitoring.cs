@@ -35,9 +35,11 @@ internal sealed class Monitoring : IDisposable
     internal Statistics Statistics { get; }
     internal LatencyMonitor Latency { get; }
     internal AuditTrail Audit { get; }
+    internal HotKeys HotKeys { get; } = new();
+    internal RecentKeys RecentKeys { get; } = new();
 
     /// <summary>True if every command is timed or measured, or somebody watches them.</summary>
-    internal bool WatchesAll => Monitors.Any | _measuresAll;
+    internal bool WatchesAll => Monitors.Any | _measuresAll | HotKeys.IsActive;
 
     /// <summary>A reply of so many bytes has been written: noted if it is large.</summary>
     internal void ConsiderReply(Connection client, Arguments arguments, long bytes) => LargeReplies.Consider(client, arguments, bytes);

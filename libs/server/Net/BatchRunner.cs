@@ -25,6 +25,7 @@ internal sealed unsafe class BatchRunner : IDisposable
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
     private readonly Fetching _fetching;
+    private readonly BatchSampling _sampling;
     // Every command of the batch is put to the rules of Admission; the role restricts commands, or is being changed; a replica answers
     // reads; no script of another reactor runs.
     private bool _asksRules, _placed, _reads, _mayRun;
@@ -45,6 +46,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
         Failures = new CommandFailures(worker);
         _fetching = new Fetching(worker, this);
+        _sampling = new BatchSampling(worker.Server.Monitoring, worker, _batch);
     }
 
     /// <summary>What becomes of exceptions that leave commands.</summary>
@@ -76,6 +78,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             return;
         if (count > 1)
             _prefetch.Run(count);
+        _sampling.Run(count);
         _mayRun = _server.ScriptTurns.TryEnter(_worker);
         if (_worker.HasOldRights)
             ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
@@ -185,9 +188,9 @@ internal sealed unsafe class BatchRunner : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Finish(Connection client, Frame* frame)
     {
-        long sentBytes = _replies.SendInPlace(client);
-        if (_server.Monitoring.WantsReply(sentBytes) && sentBytes > 0)
-            NoteLargeReply(client, frame, sentBytes);
+        long headBytes = _worker.Out.ReplyBytes, sentBytes = _replies.SendInPlace(client);
+        if (sentBytes > 0)
+            NoteSent(client, frame, sentBytes, headBytes);
         bool isNow = _replies.IsToBeLookedAt && _replies.Finish(client);
         if (sentBytes > 0 && (client.Stalled | client.Held) && !client.Parked && !client.Closed)
             client.KeepRest(frame->End);
@@ -198,6 +201,15 @@ internal sealed unsafe class BatchRunner : IDisposable
         _replies.SendEarly(client);
         if ((client.Stalled | client.Held) && !client.Parked)
             client.KeepRest(frame->End);
+    }
+
+    // What stands before the value was counted where the command ran.
+    private void NoteSent(Connection client, Frame* frame, long bytes, long headBytes)
+    {
+        if (_server.Monitoring.WantsReply(bytes))
+            NoteLargeReply(client, frame, bytes);
+        var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        HotKeyCalls.Sent(ref call, frame->Command, bytes - headBytes);
     }
 
     private void NoteLargeReply(Connection client, Frame* frame, long bytes)

@@ -14,6 +14,7 @@ internal static class PageLists
     internal const int RowsMax = 100;
 
     private const int TextCharsMax = 512;
+    private const int HotKeysShown = 20;
 
     /// <summary>The newest slow commands.</summary>
     internal static void SlowLog(Utf8JsonWriter json, ServerContext server)
@@ -26,6 +27,21 @@ internal static class PageLists
             json.WriteNumber("usec", entry.Measure);
             json.WriteString("command", Shown(string.Join(' ', entry.Arguments.Select(Encoding.UTF8.GetString))));
             json.WriteString("client", entry.Peer);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    /// <summary>The keys that are named most.</summary>
+    internal static void HotKeys(Utf8JsonWriter json, ServerContext server)
+    {
+        json.WriteStartArray("hotKeys");
+        foreach ((byte[] name, double share) in server.Monitoring.RecentKeys.Top(HotKeysShown, server.Clock.UnixMs))
+        {
+            json.WriteStartObject();
+            json.WriteString("key", Shown(Encoding.UTF8.GetString(name)));
+            json.WriteNumber("share", Math.Round(share, 4));
             json.WriteEndObject();
         }
 

@@ -104,6 +104,8 @@ public sealed class ServerTelemetry
                 json.WriteString("viewer", viewer.Name);
             if (viewer is { SeesSlowLog: true })
                 PageLists.SlowLog(json, _server);
+            if (viewer is { SeesHotKeys: true })
+                PageLists.HotKeys(json, _server);
             if (viewer is { SeesClients: true })
                 PageLists.Clients(json, _server);
             if (withSettings && viewer is { SeesSettings: true })

@@ -21,6 +21,9 @@ public sealed class Viewer
     /// <summary>True if he may run SLOWLOG GET.</summary>
     public bool SeesSlowLog => May("SLOWLOG|GET", "get");
 
+    /// <summary>True if he may run HOTKEYS RECENT.</summary>
+    public bool SeesHotKeys => May("HOTKEYS|RECENT", "recent");
+
     /// <summary>True if he may run CLIENT LIST.</summary>
     public bool SeesClients => May("CLIENT|LIST", "list");
 

@@ -47,7 +47,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
     }
 
     /// <summary>
-    /// Raised on a writer's thread whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or
+    /// Raised by whoever wrote, a writer's thread or one in <see cref="TryWrite"/>, whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or
     /// <see cref="Stalled"/> moved. Handlers must be quick and must not throw.
     /// </summary>
     public event Action? Advanced;
@@ -214,12 +214,14 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
 
     /// <summary>
     /// Closes what is open and writes it, on the caller's thread: what was changed before is then with the system, and the end of
-    /// the process cannot take it. False if that is for the log's own threads, because of the policy, a full or failed disk, a
-    /// file that must be changed, or because somebody else is just at it.
+    /// the process cannot take it; under <see cref="SyncPolicy.Always"/> it is durable. False if that is for the log's own threads, because
+    /// it would wait for a disk, because of a full or failed disk, a file that must be changed, or because somebody else is just at it.
     /// </summary>
     public bool TryWrite()
     {
-        if (_settings.Sync == SyncPolicy.Always || !_committer.TryTurn(wakes: false))
+        if (_settings.Sync == SyncPolicy.Always && !Array.TrueForAll(_sublogs, static sublog => sublog.KeepsOnTheSpot))
+            return false;
+        if (!_committer.TryTurn(wakes: false))
             return false;
         bool all = true;
         foreach (Sublog sublog in _sublogs) all &= sublog.TryWrite();

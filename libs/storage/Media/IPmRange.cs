@@ -20,6 +20,9 @@ public interface IPmRange : IDisposable
     /// <summary>It is known to lie in memory that the end of the machine takes (tmpfs).</summary>
     bool IsMemory => false;
 
+    /// <summary>A fence waits for this thread's stores and never for a device: who must not wait may fence.</summary>
+    bool FencesAtOnce => false;
+
     /// <summary>Stores lines; they can be read at once, by this thread.</summary>
     void Write(long offset, ReadOnlySpan<byte> lines);
 

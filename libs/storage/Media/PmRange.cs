@@ -47,6 +47,9 @@ public sealed unsafe class PmRange : IPmRange
     /// <inheritdoc/>
     public bool IsMemory { get; }
 
+    /// <inheritdoc/>
+    public bool FencesAtOnce => !_needsSync || IsMemory; // an msync of tmpfs writes nothing
+
     /// <summary>The file system has granted that a store is all it takes (MAP_SYNC).</summary>
     public bool IsSynchronous { get; }
 

@@ -12,7 +12,7 @@ internal sealed class PmSim : IPmRange
     public const int Line = IPmRange.LineBytes, WordBytes = 8, Words = Line / WordBytes;
 
     private readonly byte[] _seen, _fenced;
-    private readonly SortedDictionary<int, List<byte[]>> _unfenced = [];
+    private readonly SortedDictionary<int, List<(int By, byte[] Bytes)>> _unfenced = [];
 
     /// <summary>Memory as it is given, all of it there.</summary>
     public PmSim(byte[] content)
@@ -26,6 +26,11 @@ internal sealed class PmSim : IPmRange
     public PersistenceDomain Domain { get; init; } = PersistenceDomain.PmAdr;
     /// <summary>False: stores stay in the processor's cache, as if nobody flushed; a fence then says nothing of them.</summary>
     public bool Flushes { get; init; } = true;
+    public bool FencesAtOnce { get; init; } = true;
+    /// <summary>Which thread stores and fences (media.P2).</summary>
+    public int Thread { get; set; }
+    /// <summary>Which thread's stores a fence is worth something for, if not of the one that fences.</summary>
+    public Func<int, int>? FencesFor { get; init; }
     /// <summary>Called before each store of lines and each fence: the machine may go down there.</summary>
     public Action? OnStep { get; set; }
     /// <summary>The number of the error that a fence ends with; 0 = none.</summary>
@@ -41,8 +46,8 @@ internal sealed class PmSim : IPmRange
         for (int at = 0; at < lines.Length; at += Line)
         {
             int line = (int)((offset + at) / Line);
-            if (!_unfenced.TryGetValue(line, out List<byte[]>? states)) _unfenced[line] = states = [];
-            states.Add(lines.Slice(at, Line).ToArray());
+            if (!_unfenced.TryGetValue(line, out List<(int By, byte[] Bytes)>? states)) _unfenced[line] = states = [];
+            states.Add((Thread, lines.Slice(at, Line).ToArray()));
         }
     }
 
@@ -51,8 +56,15 @@ internal sealed class PmSim : IPmRange
         OnStep?.Invoke();
         if (Error != 0) return Error;
         if (!Flushes) return 0;
-        foreach (int line in _unfenced.Keys) _seen.AsSpan(line * Line, Line).CopyTo(_fenced.AsSpan(line * Line));
-        _unfenced.Clear();
+        int thread = FencesFor?.Invoke(Thread) ?? Thread;
+        foreach ((int line, List<(int By, byte[] Bytes)> states) in _unfenced.ToArray())
+        {
+            int last = states.FindLastIndex(state => state.By == thread);
+            if (last < 0) continue;
+            states[last].Bytes.CopyTo(_fenced, line * Line); // and what stood there before it
+            states.RemoveRange(0, last + 1);
+            if (states.Count == 0) _unfenced.Remove(line);
+        }
         return 0;
     }
 
@@ -65,12 +77,12 @@ internal sealed class PmSim : IPmRange
     public byte[] Image(Func<int, int, int> stateOf)
     {
         byte[] found = [.. _fenced];
-        foreach ((int line, List<byte[]> states) in _unfenced)
+        foreach ((int line, List<(int By, byte[] Bytes)> states) in _unfenced)
         {
             for (int word = 0; word < Words; word++)
             {
                 int state = stateOf(line, word);
-                if (state > 0) states[state - 1].AsSpan(word * WordBytes, WordBytes).CopyTo(found.AsSpan((line * Line) + (word * WordBytes)));
+                if (state > 0) states[state - 1].Bytes.AsSpan(word * WordBytes, WordBytes).CopyTo(found.AsSpan((line * Line) + (word * WordBytes)));
             }
         }
         return found;

@@ -22,4 +22,6 @@ internal enum DiskFault
     UnsyncedTier,
     /// <summary>What snapshots on disk name of the tier is used again.</summary>
     ForgottenNames,
+    /// <summary>Who writes to persistent memory on the spot leaves the fence to another thread.</summary>
+    FencedByAnother,
 }

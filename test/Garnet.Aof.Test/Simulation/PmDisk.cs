@@ -11,13 +11,17 @@ namespace Garnet.Aof.Test.Simulation;
 /// </summary>
 internal sealed class PmDisk : IDisk
 {
+    /// <summary>Threads: who begins and ends all, who drains, those who wait for a change, and the log's own.</summary>
+    public const int Main = 0, Drainer = 1, Reactor = 2, FirstTurner = 3;
+
     private readonly SimulatedDisk _inner;
+    private readonly PmSim _memory;
     private readonly PmRings _rings;
     private readonly Dictionary<string, PmFile> _open = new(StringComparer.Ordinal);
 
     public PmDisk(SimulatedDisk inner, PmSim memory)
     {
-        _inner = inner;
+        (_inner, _memory) = (inner, memory);
         memory.OnStep = () =>
         {
             inner.Count("store", "ring");
@@ -44,6 +48,21 @@ internal sealed class PmDisk : IDisk
     public IDiskFile Open(string name) =>
         _open.TryGetValue(name, out PmFile? file) && file.IsOpen ? new PmReader(file, _inner.Open(name)) : _inner.Open(name);
 
+    /// <summary>What a thread does.</summary>
+    public void As(int thread, Action turn)
+    {
+        int before = _memory.Thread;
+        _memory.Thread = thread;
+        try
+        {
+            turn();
+        }
+        finally
+        {
+            _memory.Thread = before;
+        }
+    }
+
     /// <summary>The thread that drains has its turn. True if there was something to drain.</summary>
     public bool Drain(Random random)
     {
@@ -51,7 +70,7 @@ internal sealed class PmDisk : IDisk
         if (files.Length == 0) return false;
         try
         {
-            files[random.Next(files.Length)].Drain();
+            As(Drainer, files[random.Next(files.Length)].Drain);
         }
         catch (DiskException)
         {

@@ -56,6 +56,12 @@ internal sealed class Primary : IDisposable
         }
     }
 
+    /// <summary>Does something as one of the threads of <see cref="PmDisk"/>.</summary>
+    public Action<int, Action> As { get; init; } = static (_, turn) => turn();
+
+    /// <summary>Batches that were durable when whoever waited for them had written them.</summary>
+    public int OnTheSpot { get; private set; }
+
     /// <summary>Records that went to the tier in this life, and those that were there at its start.</summary>
     public long Demoted => Tier is null ? 0 : _store.Store.Figures().Tier!.Demoted;
     /// <summary>Those of them that no segment takes alone.</summary>
@@ -122,8 +128,7 @@ internal sealed class Primary : IDisposable
     {
         for (int turns = 0; turns < TurnsToWrite; turns++)
         {
-            _log.GroupCommitter.Turn();
-            foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
+            for (int turner = 0; turner < _log.Turners; turner++) TurnOf(turner);
             _clock.Advance(1_000_000);
         }
         if (_log.Poison is { } poison) throw new InvalidOperationException($"a full disk ended the log: {poison}");
@@ -182,11 +187,19 @@ internal sealed class Primary : IDisposable
     {
         int dice = _random.Next(100);
         if (dice < 60) Change();
-        else if (dice < 66) _log.TryWrite();
-        else if (dice < 74) _log.GroupCommitter.Turn();
-        else if (dice < 94) _log.Sublogs[_random.Next(_log.Sublogs.Count)].Turn();
+        else if (dice < 66) As(PmDisk.Reactor, WriteOnTheSpot);
+        else if (dice < 74) TurnOf(0);
+        else if (dice < 94) TurnOf(1 + _random.Next(_log.Sublogs.Count));
         else if (dice < 97) _clock.Advance(_random.Next(1_500_000));
         else _store.Store.StepMovers(_clock.UnixMs);
+    }
+
+    private void TurnOf(int turner) => As(PmDisk.FirstTurner + turner, () => _log.Turn(turner));
+
+    private void WriteOnTheSpot()
+    {
+        ulong before = _log.Durable;
+        if (_log.TryWrite() && _settings.Sync == SyncPolicy.Always && _log.Durable > before) OnTheSpot++;
     }
 
     // A poisoned log gets no more changes: the server refuses them.
@@ -236,11 +249,10 @@ internal sealed class Primary : IDisposable
 
     private bool AwaitDurable(ulong batch)
     {
-        _log.RequireSync(batch);
+        As(PmDisk.Reactor, () => _log.RequireSync(batch));
         while (_log.Durable < batch && _log.Poison == null)
         {
-            _log.GroupCommitter.Turn();
-            foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
+            for (int turner = 0; turner < _log.Turners; turner++) TurnOf(turner);
             _clock.Advance(1_000_000);
         }
         if (_fault == DiskFault.CutBeforePublish) _log.Truncate(batch + 1);

@@ -34,7 +34,7 @@ internal sealed class Simulation
         _figures = figures;
         bool isOfTier = fault is DiskFault.UnsyncedTier or DiskFault.ForgottenNames;
         if (isOfTier || (seed % TierEvery == 0 && fault == DiskFault.None)) _tier = TierBeside(() => _disk, fault);
-        if (seed % MemoryEvery == 0 && fault == DiskFault.None) _memory = new PmSim(new byte[PmLayout.Bytes + (_sublogs * PmRing.BytesMin)]);
+        if (seed % MemoryEvery == 0 && fault is (DiskFault.None or DiskFault.FencedByAnother)) _memory = MemoryOf(new byte[PmLayout.Bytes + (_sublogs * PmRing.BytesMin)]);
     }
 
     public void Run()
@@ -55,13 +55,14 @@ internal sealed class Simulation
         using RingDisk? rings = _room.Next(FullEvery) == 0 ? FillUp() : null;
         PmDisk? beside = _memory is null ? null : new PmDisk(_disk, _memory);
         var disk = new FaultyDisk(beside ?? rings ?? (IDisk)_disk, _fault);
-        using var primary = new Primary(disk, _sublogs, _history, _random, _fault) { Tier = _tier };
+        using var primary = new Primary(disk, _sublogs, _history, _random, _fault) { Tier = _tier, As = beside is null ? static (_, turn) => turn() : beside.As };
         Ending ending = RunAndEnd(primary, disk, beside);
         if (ending == Ending.Kill) Settle(rings);
         _disk = After(primary, ending);
         _figures.Lives++;
         _figures.Changes += primary.Changes;
         _figures.Snapshots += primary.Snapshots;
+        _figures.OnTheSpot += primary.OnTheSpot;
         if (primary.IsPoisoned) _figures.Poisoned++;
         (_figures.Demoted, _figures.FoundCold) = (_figures.Demoted + primary.Demoted, _figures.FoundCold + primary.FoundCold);
     }
@@ -146,10 +147,15 @@ internal sealed class Simulation
         int seed = ending == Ending.PowerCut ? _random.Next() : 1;
         SimulatedDisk found = ending == Ending.PowerCut ? _disk.Crash(seed) : _disk.Copy();
         if (ending == Ending.PowerCut) _tier?.Crash(seed);
-        if (_memory is not null) _memory = new PmSim(_memory.Image(seed % 5 == 0 ? seed % 2 : seed));
+        if (_memory is not null) _memory = MemoryOf(_memory.Image(seed % 5 == 0 ? seed % 2 : seed));
         _disk.IsGone = true;
         return found;
     }
+
+    private PmSim MemoryOf(byte[] content) => new(content)
+    {
+        FencesFor = thread => _fault == DiskFault.FencedByAnother && thread == PmDisk.Reactor ? PmDisk.Main : thread,
+    };
 
     private enum Ending
     {

@@ -20,6 +20,8 @@ internal sealed record SimulationFigures
     public long Demoted { get; set; }
     /// <inheritdoc cref="Demoted"/>
     public long FoundCold { get; set; }
+    /// <summary>Batches that were durable when those who waited for them had written them to persistent memory themselves.</summary>
+    public int OnTheSpot { get; set; }
     /// <summary>Turns of who drains rings in persistent memory.</summary>
     public int Drains { get; set; }
 }

@@ -34,14 +34,14 @@ internal sealed class SimulationTests
         }
         TestContext.Out.WriteLine(figures);
         if (seeds < 300) return;
-        Assert.That(new[] { figures.Crashes, figures.Kills, figures.Stops, figures.Snapshots, figures.Cuts, figures.CrashesInRecovery, figures.Refilled, figures.Drains, figures.Demoted, figures.FoundCold },
+        Assert.That(new[] { figures.Crashes, figures.Kills, figures.Stops, figures.Snapshots, figures.Cuts, figures.CrashesInRecovery, figures.Refilled, figures.Drains, figures.OnTheSpot, figures.Demoted, figures.FoundCold },
             Is.All.GreaterThan(0), "the simulation went everywhere");
     }
 
     /// <summary>The simulation is worth something only if it notices a disk, or an order, that breaks the rules.</summary>
     [Test]
     public void A_planted_fault_is_found([Values(DiskFault.SyncOnce, DiskFault.UnsyncedSnapshot, DiskFault.CutBeforePublish,
-        DiskFault.BodyAfterSync, DiskFault.NamesNeverSynced, DiskFault.AdvanceBeforeDrain, DiskFault.StaysFull, DiskFault.UnsyncedTier, DiskFault.ForgottenNames)] DiskFault fault)
+        DiskFault.BodyAfterSync, DiskFault.NamesNeverSynced, DiskFault.AdvanceBeforeDrain, DiskFault.StaysFull, DiskFault.UnsyncedTier, DiskFault.ForgottenNames, DiskFault.FencedByAnother)] DiskFault fault)
     {
         for (int seed = 1; seed <= PlantedSeedsMax; seed++)
         {

@@ -13,8 +13,9 @@ internal sealed unsafe class Bench : IDisposable
     public const int PatienceMs = 20_000;
     private readonly byte* _room = (byte*)NativeMemory.AllocZeroed(4096);
 
-    public Bench(Action<AofSettings>? change = null, IClock? clock = null, AofStart? start = null, int lanes = 16)
+    public Bench(Action<AofSettings>? change = null, IClock? clock = null, AofStart? start = null, int lanes = 16, long? fenceRoom = null)
     {
+        Disk.FenceRoom = fenceRoom;
         Clock = clock as ManualClock ?? new ManualClock();
         change?.Invoke(Settings);
         Log = new AppendOnlyLog(Settings, Disk, clock ?? Clock);

@@ -146,7 +146,7 @@ internal sealed class DurabilityTests
     }
 
     [Test]
-    public void Under_always_nobody_writes_on_the_spot()
+    public void Under_always_nobody_writes_on_the_spot_where_a_sync_waits()
     {
         using Bench bench = new();
         bench.PutQuietly("key", [1]);

@@ -24,6 +24,11 @@ internal sealed class MemoryDisk : IDisk
     /// <summary>Bytes all files may have together; a create or write beyond fails as on a full disk.</summary>
     public long Capacity = long.MaxValue;
 
+    /// <summary>Not null: a sync is a fence of the thread that has written, and so many bytes at once are written as by a copy.</summary>
+    public long? FenceRoom { get; set; }
+    /// <summary>What was done that no fence makes good; null = nothing.</summary>
+    public string? Unfenced { get; private set; }
+
     public static DiskException Full(string operation, string name) => new(operation, name, "No space left on device", isFull: true);
 
     public static DiskException Broken(string operation, string name) => new(operation, name, "Input/output error", isFull: false);
@@ -46,7 +51,7 @@ internal sealed class MemoryDisk : IDisk
             if (_files.ContainsKey(name)) throw new DiskException("create", name, "File exists", isFull: false);
             if (_files.Values.Sum(static file => (long)file.Bytes.Length) + bytes > Capacity) throw Full("create", name);
             _files[name] = new Content(new byte[bytes]);
-            return new OpenFile(this, name, _files[name], caching == FileCaching.Direct ? DirectAlignment : 1);
+            return new OpenFile(this, name, _files[name], caching == FileCaching.Direct && FenceRoom is null ? DirectAlignment : 1);
         }
     }
 
@@ -93,8 +98,12 @@ internal sealed class MemoryDisk : IDisk
 
     private sealed class OpenFile(MemoryDisk disk, string name, Content content, int alignment) : IDiskFile
     {
+        private int _storedBy; // the thread, until it fences
+
         public long Length => content.Bytes.Length;
         public int Alignment => alignment;
+        public bool SyncIsFence => disk.FenceRoom is not null;
+        public long CopyRoom => disk.FenceRoom ?? (alignment == 1 ? long.MaxValue : 0);
 
         public unsafe void Write(long offset, ReadOnlySpan<byte> bytes)
         {
@@ -102,6 +111,7 @@ internal sealed class MemoryDisk : IDisk
             long address = (long)Unsafe.AsPointer(ref Unsafe.AsRef(in bytes[0]));
             if ((offset | (long)bytes.Length | address) % alignment != 0)
                 throw new DiskException("write", name, "Invalid argument", isFull: false);
+            StoredOrFenced(isFence: false);
             lock (disk._gate)
             {
                 if (content.Bytes.Length < offset + bytes.Length) Array.Resize(ref content.Bytes, (int)offset + bytes.Length);
@@ -123,7 +133,16 @@ internal sealed class MemoryDisk : IDisk
         public void Sync()
         {
             disk.OnSync?.Invoke(name);
+            StoredOrFenced(isFence: true);
             Interlocked.Increment(ref disk.Syncs);
+        }
+
+        // media.P2
+        private void StoredOrFenced(bool isFence)
+        {
+            if (!SyncIsFence) return;
+            int me = Environment.CurrentManagedThreadId, before = Interlocked.Exchange(ref _storedBy, isFence ? 0 : me);
+            if (before != 0 && before != me) disk.Unfenced = $"{name}: {(isFence ? "a fence after" : "a store behind")} another thread's store that was not fenced";
         }
 
         public void SetLength(long bytes)

@@ -22,7 +22,7 @@ public sealed partial class KeyRightsTests
     // Words that stand for something else. A word that is in none of the three is a question: may it be the name of a key?
     private static readonly HashSet<string> Values =
     [
-        "value", "digest", "seconds", "milliseconds", "unix-time-seconds", "unix-time-milliseconds", "offset", "start", "end", "min-match-len",
+        "value", "digest", "k", "ratio", "slot", "seconds", "milliseconds", "unix-time-seconds", "unix-time-milliseconds", "offset", "start", "end", "min-match-len",
         "numkeys", "etag", "provider", ",provider", "address", "region", "base", "length", "host", "version", "crc32c", "parts", "capacity", "from",
         "token", "at", "part", "increment", "decrement", "lowerbound", "upperbound", "bit", "encoding", "element", "subcommand", "field", "count",
         "cursor", "pattern", "numfields", "member", "limit", "index", "stop", "pivot", "rank", "num-matches", "len", "timeout", "score", "min", "max",

@@ -150,6 +150,22 @@ internal sealed class CurrentClientTests(string protocol) : ClientFixture(protoc
     }
 
     [Test]
+    public void The_keys_that_take_most_are_told()
+    {
+        Server.HotKeysStart(count: 5);
+        Database.StringSet("cc:hot", new string('v', 1000));
+        for (int i = 0; i < 50; i++) Database.StringGet("cc:hot");
+        Database.StringSet("cc:cold", "v");
+        Assert.That(Server.HotKeysStop(), Is.True);
+        HotKeysResult? result = Server.HotKeysGet();
+        Assert.That(result!.TrackingActive, Is.False);
+        Assert.That(result.NetworkBytesByKey.ToArray().Select(static one => (string?)one.Key), Is.EqualTo(new[] { "cc:hot", "cc:cold" }));
+        Assert.That(result.NetworkBytesByKey[0].Bytes, Is.InRange(51_000, 60_000));
+        Server.HotKeysReset();
+        Assert.That(Server.HotKeysGet(), Is.Null);
+    }
+
+    [Test]
     public void Scripts_are_loaded_once_and_called_by_their_digest()
     {
         Assert.That((long)Database.ScriptEvaluate("return redis.call('INCRBY', KEYS[1], ARGV[1])", ["cc:script"], [5]), Is.EqualTo(5));

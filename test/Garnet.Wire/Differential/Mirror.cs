@@ -12,17 +12,21 @@ internal sealed class Mirror : IDisposable
 {
     private const string Flags = "--loglevel warning"; // servers of its own, also where a running one stands for ours
     private const int TriesMax = 200;
-    private readonly ReplicaServer _primary = new(keepsData: false, Flags), _replica = new(keepsData: false, Flags);
+    private readonly ReplicaServer _primary, _replica;
     private readonly RespConnection _first, _second;
 
-    public Mirror()
+    public Mirror(string primaryFlags = "", string replicaFlags = "")
     {
+        _primary = new ReplicaServer(keepsData: false, $"{Flags} {primaryFlags}".TrimEnd());
+        _replica = new ReplicaServer(keepsData: false, $"{Flags} {replicaFlags}".TrimEnd());
         _replica.Follow(_primary);
         _first = _primary.Connect();
         _second = _replica.Connect();
     }
 
     public IPEndPoint Address => _primary.Process.Address;
+
+    public IPEndPoint ReplicaAddress => _replica.Process.Address;
 
     /// <summary>Compares; keys expire meanwhile, so digests count only if they are of the same batch.</summary>
     public void Check()

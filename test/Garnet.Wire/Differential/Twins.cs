@@ -7,6 +7,8 @@ namespace Garnet.Wire.Differential;
 internal sealed class Twins : IDisposable
 {
     private const long SecondsApart = 2;
+    private const string RunsAll = "local replies, at = {}, 1 while ARGV[at] do local last = at + tonumber(ARGV[at]) "
+        + "replies[#replies + 1] = redis.pcall(unpack(ARGV, at + 1, last)) at = last + 1 end return replies";
 
     private readonly RespConnection _reference, _ours;
     private readonly KnownDifferences _known;
@@ -47,6 +49,22 @@ internal sealed class Twins : IDisposable
         return Compare(words);
     }
 
+    /// <summary>The same for commands that one script runs; it names of <paramref name="keys"/> those that they use.</summary>
+    public string? DifferInScript(string[][] commands, string[] keys)
+    {
+        string[] named = [.. keys.Where(key => commands.Any(words => words.Contains(key)))];
+        string[] words =
+        [
+            "EVAL", RunsAll, Count(named), .. named,
+            .. commands.SelectMany(static command => (string[])[Count(command), .. command]),
+        ];
+        byte[] request = RespConnection.Encode(words);
+        _reference.Send(request);
+        _ours.Send(request);
+        RespNode wanted = _reference.Read(), got = _ours.Read();
+        return wanted.Items?.Count == commands.Length && got.Items?.Count == commands.Length ? CompareEach(commands, wanted.Items, got.Items) : Compare(words, wanted, got);
+    }
+
     public void Dispose()
     {
         _reference.Dispose();
@@ -74,10 +92,15 @@ internal sealed class Twins : IDisposable
         bool same = wanted.Raw.Length > 0 && got.Raw.Length > 0 ? wanted.Raw.AsSpan().SequenceEqual(got.Raw) : wanted.ToString() == got.ToString(); // only whole replies have bytes
         if (same || Equivalent(words[0].ToUpperInvariant(), wanted, got)) return null;
         if (words[0].Equals("EXEC", StringComparison.OrdinalIgnoreCase) && wanted.Items?.Count == _queued.Count && got.Items?.Count == _queued.Count)
-            return _queued.Select((queued, i) => Compare(queued, wanted.Items[i], got.Items[i])).FirstOrDefault(static difference => difference is not null);
+            return CompareEach(_queued, wanted.Items, got.Items);
         string command = string.Join(' ', words.Select(Quoted.Quote)), reference = wanted.ToString(), ours = got.ToString();
         return _known.Covers(command, reference, ours) ? null : $"{command}\n    reference {reference}\n    ours      {ours}";
     }
+
+    private string? CompareEach(IEnumerable<string[]> commands, IReadOnlyList<RespNode> wanted, IReadOnlyList<RespNode> got) =>
+        commands.Select((words, i) => Compare(words, wanted[i], got[i])).FirstOrDefault(static difference => difference is not null);
+
+    private static string Count(string[] words) => words.Length.ToString(CultureInfo.InvariantCulture);
 
     // Idle times run on; pages are kept in another way than a tree; consumers are made, and progress is told, as later versions do.
     private static RespNode WithoutVolatile(string command, RespNode reply)

@@ -4,10 +4,15 @@ namespace Garnet.Wire.Persistence;
 internal sealed class RingFile : IDisposable
 {
     private const int Bytes = 8 << 20;
-    private readonly DirectoryInfo _directory = Directory.CreateTempSubdirectory("garnet-ring-");
+    private const string Memory = "/dev/shm";
+    private readonly DirectoryInfo _directory;
 
-    public RingFile()
+    /// <summary><paramref name="inMemory"/>: where a fence waits for no disk, as it does not in persistent memory, if there is such a place.</summary>
+    public RingFile(bool inMemory = false)
     {
+        _directory = inMemory && Directory.Exists(Memory)
+            ? Directory.CreateDirectory(System.IO.Path.Combine(Memory, $"garnet-ring-{Guid.NewGuid():N}"))
+            : Directory.CreateTempSubdirectory("garnet-ring-");
         File.WriteAllBytes(Path, new byte[Bytes]);
         if (OperatingSystem.IsLinux()) File.SetUnixFileMode(Path, UnixFileMode.UserRead | UnixFileMode.UserWrite);
     }

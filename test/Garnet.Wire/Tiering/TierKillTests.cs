@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using Garnet.Common.Test;
 using Garnet.Server.Test;
@@ -14,9 +13,7 @@ namespace Garnet.Wire.Tiering;
 [Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class TierKillTests
 {
-    private const int Writers = 3, ChangesMin = 2_000; // nothing is demoted before: memory has 12 MiB, and most values have no more than 4 KB
-
-    private static readonly string[] s_moments = ["demotion", "promotion", "compaction", "snapshot", "start"];
+    private const int Writers = 3, Moved = 100, ChangesMin = 2_000; // nothing is demoted before: memory has 12 MiB, and most values have no more than 4 KB
 
     [TestCase("noeviction", 1500)]
     [TestCase("allkeys-lru", 4000)]
@@ -25,16 +22,16 @@ public sealed class TierKillTests
     public void Nothing_acknowledged_is_lost_whatever_the_tier_was_at(string policy, int keys, string pm = "")
     {
         int rounds = int.TryParse(Environment.GetEnvironmentVariable("GARNET_TIER_KILL_ROUNDS"), CultureInfo.InvariantCulture, out int set) ? set
-            : LongRun.IsWanted ? 25 : s_moments.Length;
+            : LongRun.IsWanted ? 25 : KillMoments.All.Length;
         using TierScratch tier = new(memory: "12mb", size: "24mb", pm);
         string flags = $"{tier.Flags} --maxmemory-policy {policy} --appendfsync everysec";
         using DataServer server = new(flags);
         TierKillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new TierKillWriter(i, keys, mayVanish: policy == "allkeys-lru"))];
         for (int round = 0; round < rounds; round++)
         {
-            string moment = s_moments[round % s_moments.Length];
+            string moment = KillMoments.All[round % KillMoments.All.Length];
             Load(server, writers, moment);
-            if (moment == "start") KillWhileItStarts($"--unixsocket {tier.Path}/socket --dir {server.Path} --appendonly yes {flags}", round);
+            if (moment == "start") KillMoments.KillWhileItStarts(server, tier, flags, round);
             server.Start();
             using RespConnection connection = server.Connect();
             foreach (TierKillWriter writer in writers)
@@ -49,35 +46,12 @@ public sealed class TierKillTests
     {
         Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
         using RespConnection watcher = server.Connect();
-        Func<bool> goesOn = moment switch
-        {
-            "promotion" => Moves(watcher, "tier_promoted_records", 100),
-            "compaction" => Moves(watcher, "tier_compacted_records", 1),
-            "snapshot" => () => watcher.Call("BGSAVE").Text.StartsWith("Background", StringComparison.Ordinal),
-            _ => Moves(watcher, "tier_demoted_records", 100),
-        };
+        Func<bool> goesOn = KillMoments.GoesOn(moment, watcher, Moved);
         foreach (Thread thread in threads) thread.Start();
         Eventually.Holds(() => writers.Any(static writer => writer.Wrong is not null) || !server.Process.IsAlive || goesOn());
         Assert.That(server.Process.IsAlive, server.Process.LastWords);
         server.Kill();
         foreach (Thread thread in threads) thread.Await();
         foreach (TierKillWriter writer in writers) Assert.That(writer.Wrong, Is.Null, moment);
-    }
-
-    private static Func<bool> Moves(RespConnection watcher, string name, long by)
-    {
-        long from = watcher.Tiering(name);
-        return () => watcher.Tiering(name) >= from + by;
-    }
-
-    // After some lines of its log: at the very beginning, while it loads, or when it has just begun to serve.
-    private static void KillWhileItStarts(string flags, int round)
-    {
-        using Process process = Process.Start(new ProcessStartInfo(ServerProcess.OurProgram, $"--bind 127.0.0.1 --port 0 --save \"\" {flags}") { RedirectStandardOutput = true, RedirectStandardError = true })!;
-        for (int lines = 1 + (round / s_moments.Length % 6); lines > 0 && process.StandardOutput.ReadLine() is not null; lines--)
-        {
-        }
-        process.Kill();
-        process.WaitForExit();
     }
 }

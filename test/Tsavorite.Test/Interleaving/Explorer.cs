@@ -13,7 +13,7 @@ internal sealed class Explorer : IDisposable
     public Explorer(StageKind kind, params string[] acts)
     {
         _kind = kind;
-        _acts = acts.Select(static name => Acts.All.GetValueOrDefault(name) ?? TierActs.All[name]).ToArray();
+        _acts = acts.Select(static name => Acts.All.GetValueOrDefault(name) ?? TierActs.Of(name)).ToArray();
         foreach (int[] order in Orders(acts.Length)) _allowed.Add(Whole(order));
         _cooperation = new Cooperation(acts.Length);
     }

@@ -9,7 +9,7 @@ namespace Tsavorite.Test.Interleaving;
 /// </summary>
 internal sealed class InterleavingTests
 {
-    private static readonly int s_stride = LongRun.IsWanted ? 2 : 5, s_strideOverATier = LongRun.IsWanted ? 2 : 10;
+    private static readonly int s_stride = LongRun.IsWanted ? 2 : 5, s_strideOverATier = LongRun.IsWanted ? 2 : 10, s_strideOfSinking = LongRun.IsWanted ? 8 : 40;
     private static readonly string[] s_names = [.. Acts.All.Keys];
 
     // Two flushes at once would wait for each other outside of the engine's own locks; a second snapshot is refused.
@@ -51,6 +51,50 @@ internal sealed class InterleavingTests
         using Explorer explorer = new(kind, mover, other);
         Assert.That(explorer.ExploreAll(s_strideOverATier), Is.Null);
         TestContext.Out.WriteLine($"{mover} {other}: {explorer.Runs} interleavings");
+    }
+
+    private static IEnumerable<object[]> PairsOfOthers() =>
+        from other in s_names
+        from pair in new[] { ("Sink", StageKind.Above), ("Demote", StageKind.Long), ("Promote", StageKind.ColdLong) }
+        select new object[] { pair.Item1, other, pair.Item2 };
+
+    /// <summary>From persistent memory to the disk; and a value of several segments that goes to a tier and comes back.</summary>
+    [TestCaseSource(nameof(PairsOfOthers))]
+    public void Neither_is_what_sinks_and_what_is_long(string mover, string other, StageKind kind)
+    {
+        using Explorer explorer = new(kind, mover, other);
+        Assert.That(explorer.ExploreAll(mover == "Sink" ? s_strideOfSinking : s_strideOverATier), Is.Null);
+        TestContext.Out.WriteLine($"{mover} {other}: {explorer.Runs} interleavings");
+    }
+
+    /// <summary>What a full tier gives up, beside whoever wants it: in some order of the two. The other movers are the same thread.</summary>
+    [Test]
+    public void A_segment_that_is_given_up_is_so_before_or_after(
+        [Values("Read", "PutInPlace", "PutElsewhere", "Append", "PutExpiring", "SetExpiry", "Delete", "Split", "Merge", "Clean", "Expire")] string other)
+    {
+        using Explorer explorer = new(StageKind.Cold, "Evict", other);
+        Assert.That(explorer.ExploreAll(s_strideOverATier), Is.Null);
+    }
+
+    [TestCase("Demote", StageKind.Warm)]
+    [TestCase("Demote", StageKind.Long)]
+    [TestCase("Compact", StageKind.Cold)]
+    [TestCase("Promote", StageKind.Cold)]
+    [TestCase("Promote", StageKind.ColdLong)]
+    [TestCase("Sink", StageKind.Above)]
+    public void A_mover_has_something_to_move_on_its_stage(string mover, StageKind kind)
+    {
+        using Stage stage = new(1, kind);
+        TierFigures before = stage.Store.Figures().Tier!;
+        TierActs.Of(mover)(stage, 0);
+        TierFigures after = stage.Store.Figures().Tier!;
+        Assert.That(mover switch
+        {
+            "Demote" => after.Demoted - before.Demoted,
+            "Compact" => after.Compacted - before.Compacted,
+            "Promote" => after.Returned - before.Returned,
+            _ => after.Memory!.MovedDown - before.Memory!.MovedDown,
+        }, Is.Positive);
     }
 
     [Test]

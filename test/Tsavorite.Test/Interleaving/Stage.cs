@@ -1,5 +1,7 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Garnet.Aof.Test.Pm;
+using Garnet.Media;
 using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test.Interleaving;
@@ -14,17 +16,17 @@ internal sealed unsafe class Stage : IDisposable
     public const string Shared = "shared", Other = "other";
     private const int KeyRoom = 64, Companions = 9, Neighbours = 12;
     private static readonly StageNames s_names = StageNames.Find(Companions, Neighbours);
-    private const int MediumBytes = 256 << 10;
-    private readonly SimulatedMedium? _medium;
+    private const int MediumBytes = 256 << 10, TierSegmentBytes = 8 << 10, MemoryBytes = (16 * TierSegmentBytes) + PmMedium.MoreBytes, LongBytes = 20_000;
+    private readonly IMedium? _medium;
     private readonly byte* _keys;
     private readonly StoreSession[] _sessions;
     private readonly StoreSession _own;
 
     public Stage(int threads, StageKind kind)
     {
-        if (kind is StageKind.Warm or StageKind.Cold)
-            _medium = new SimulatedMedium(MediumBytes) { BeforeTransfer = static () => StoreTestHooks.Yield(YieldPoint.Value) };
-        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = 8 << 10 });
+        if (kind is not (StageKind.Plain or StageKind.Crowded))
+            _medium = Medium(kind);
+        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = TierSegmentBytes });
         _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
         _sessions = Enumerable.Range(0, threads).Select(_ => Store.OpenSession()).ToArray();
         _own = Store.OpenSession();
@@ -32,7 +34,9 @@ internal sealed unsafe class Stage : IDisposable
         _own.NowMs = NowMs;
         Namespace = Store.Namespaces.Id(0);
         Prepare(kind == StageKind.Crowded);
-        if (kind == StageKind.Cold)
+        if (kind is StageKind.Long or StageKind.ColdLong)
+            Put(_own, Shared, 3, 'l', LongBytes);
+        if (kind is StageKind.Cold or StageKind.Above or StageKind.ColdLong)
             Cool();
         foreach (StoreSession session in _sessions) Arm(session);
     }
@@ -81,6 +85,14 @@ internal sealed unsafe class Stage : IDisposable
         Store.Dispose();
         _medium?.Dispose();
         NativeMemory.Free(_keys);
+    }
+
+    private static IMedium Medium(StageKind kind)
+    {
+        SimulatedMedium disk = new(MediumBytes) { BeforeTransfer = static () => StoreTestHooks.Yield(YieldPoint.Value) };
+        if (kind != StageKind.Above)
+            return disk;
+        return new LayeredMedium(disk, new PmMedium(new PmSim(new byte[MemoryBytes]) { OnStep = static () => StoreTestHooks.Yield(YieldPoint.Value) }));
     }
 
     // Eight records of 488 bytes fill a segment; a second segment is opened behind the one that holds the shared key.

@@ -10,4 +10,10 @@ internal enum StageKind
     Warm,
     /// <summary>All keys lie on the tier, some in a segment that is mostly dead.</summary>
     Cold,
+    /// <summary>The same in persistent memory above an empty disk.</summary>
+    Above,
+    /// <summary>As <see cref="Warm"/>, and the shared key has a value that no segment of the tier takes alone.</summary>
+    Long,
+    /// <summary>As <see cref="Cold"/>, and so has it there.</summary>
+    ColdLong,
 }

@@ -10,6 +10,30 @@ internal static unsafe class TierActs
         ["Promote"] = Promote,
     };
 
+    /// <summary>One of them, or what takes records from persistent memory to the disk, which needs a stage that has both.</summary>
+    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, _ => All[name] };
+
+    private static string Sink(Stage stage, int thread)
+    {
+        StoreCore core = stage.Store.Core;
+        using ColdWriter upper = new(core, core.Tier!), lower = new(core, core.Tier!, goesDown: true);
+        using ColdCleaner cleaner = new(core, core.Tier!, upper, lower);
+        bool worked = true;
+        for (int i = 0; worked && i < 3; i++) worked = cleaner.Sink(Stage.NowMs);
+        lower.Flush(seal: true);
+        return "";
+    }
+
+    // Gives up what lies in a segment.
+    private static string Evict(Stage stage, int thread)
+    {
+        StoreCore core = stage.Store.Core;
+        using ColdWriter writer = new(core, core.Tier!);
+        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer);
+        cleaner.Evict(EvictionPolicy.AllKeysLru, Stage.NowMs);
+        return "";
+    }
+
     private static string Demote(Stage stage, int thread)
     {
         StoreCore core = stage.Store.Core;

@@ -266,7 +266,7 @@ internal sealed class PmTierTests
         ColdLayers parts = bench.Store.Core.Tier.Segments;
         for (int i = 0; i < 50; i++) bench.Store.StepMovers(bench.NowMs);
         Assert.That((bench.Tier().HeldBack > 0, parts.Memory!.Free), Is.EqualTo((true, bench.Store.Core.Tier.ReserveOf(parts.Memory))));
-        Assert.That(parts.Disk!.Live, Is.LessThan(Segment / 300), "no more than the round that came to the end of it");
+        Assert.That(parts.Disk!.Live.Records, Is.LessThan(Segment / 300), "no more than the round that came to the end of it");
         bench.Store.LimitTierWrites(0, 0);
     }
 

@@ -7,6 +7,7 @@ internal static class TierSet
 {
     private static readonly (string Name, Action<CompareOptions, Report> Run)[] Parts =
     [
+        ("hot", HotValues.Run),
         ("larger", LargerThanMemory.Run),
         ("cold", ColdReads.Run),
         ("sorted", LargeSortedSet.Run),

@@ -18,6 +18,7 @@ internal static class InspectCommands
     {
         CommandLogCommands.Register(table);
         LatencyCommands.Register(table);
+        HotKeyCommands.Register(table);
         table.AddContainer(MemorySpec("MEMORY", "Looks at memory.", -2));
         table.Add<MemoryUsage>();
         table.Add<MemoryStats>();

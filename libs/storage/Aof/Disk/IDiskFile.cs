@@ -17,6 +17,11 @@ public interface IDiskFile : IDisposable
     /// <summary>Bytes whose writing costs no more than a copy now; until they are synced they outlive the process, not the machine.</summary>
     long CopyRoom => Alignment == 1 ? long.MaxValue : 0;
 
+    /// <summary>
+    /// A sync waits for no device, and says something only of what the same thread has written: who writes syncs, before anybody else writes.
+    /// </summary>
+    bool SyncIsFence => false;
+
     /// <summary>Writes all of the bytes at the offset, extending the file if need be.</summary>
     void Write(long offset, ReadOnlySpan<byte> bytes);
 

@@ -18,7 +18,7 @@ internal sealed class PmFile : IDiskFile
 {
     /// <summary>So much is drained at once, while more is coming.</summary>
     public const int DrainBytes = 1 << 20;
-    private const int LingerMs = 50;
+    private const int LingerMs = 50, AtOnceBytesMax = 2 << 20; // as much as a ring of the system's memory has (StagingFile)
 
     private readonly IDiskFile _file;
     private readonly PmRing _ring;
@@ -48,7 +48,10 @@ internal sealed class PmFile : IDiskFile
     public int Alignment => 1;
 
     /// <inheritdoc/>
-    public long CopyRoom => 0; // who writes fences: that is the log's own thread
+    public long CopyRoom => SyncIsFence ? Math.Min(_ring.Room, AtOnceBytesMax) : 0; // who writes fences: the log's own thread if that waits
+
+    /// <inheritdoc/>
+    public bool SyncIsFence => _ring.FencesAtOnce;
 
     /// <inheritdoc/>
     public bool HasTail => true;

@@ -7,7 +7,8 @@ using Garnet.Media;
 namespace Garnet.Aof.Pm;
 
 /// <summary>
-/// A ring of records in persistent memory: the last bytes written to one file of the log. One thread appends, one at a time drains beside it.
+/// A ring of records in persistent memory: the last bytes written to one file of the log. One thread at a time appends and fences, one
+/// at a time drains beside it.
 /// log.R1: a record proves itself: number of the file, lap, place in the order, place in the file, checksum over all and its bytes. So one
 /// fence makes any number of them durable, and nothing else needs to be written to say so.
 /// log.R2: room is used again only after a head behind it is fenced; so what the head that counts points at was never written over.
@@ -71,6 +72,12 @@ internal sealed class PmRing
 
     /// <summary>Bytes of records that are fenced and not given up.</summary>
     public long Undrained => Volatile.Read(ref _fencedPosition) - Volatile.Read(ref _headPosition);
+
+    /// <summary>A fence waits for no device.</summary>
+    public bool FencesAtOnce => _range.FencesAtOnce;
+
+    /// <summary>So many bytes can be appended before something must be given up, in two records if the ring ends between them; for who appends.</summary>
+    public long Room => Math.Max(0, HeadPosition + _size - _tail.Position - (2 * PmRecord.SpanOf(1)) - RecordBytesMin);
 
     /// <summary>Bytes there are for records.</summary>
     public long Size => _size;

@@ -29,7 +29,7 @@ public sealed class Backlog : IDisposable
     /// <summary>Bytes kept because a reader that is attached needs them; one that is slower loses its place.</summary>
     public long PinnedBytesMax { get; set; } = 256L << 20;
 
-    /// <summary>Raised on a writer's thread whenever a batch has become whole. Handlers must be quick and must not throw.</summary>
+    /// <summary>Raised by whoever wrote, on its thread, whenever a batch has become whole. Handlers must be quick and must not throw.</summary>
     public event Action? Grew;
 
     /// <summary>True from <see cref="Keep"/> on.</summary>

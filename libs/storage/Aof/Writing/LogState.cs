@@ -22,7 +22,7 @@ internal sealed class LogState
         _written = _durable = lastBatch;
     }
 
-    /// <summary>Raised on a writer's thread when the durable number or one of the states moved.</summary>
+    /// <summary>Raised by whoever wrote, on a writer's thread or on one that waits for the batch, when the durable number or one of the states moved.</summary>
     public event Action? Advanced;
 
     public ulong Written => Volatile.Read(ref _written);

@@ -76,6 +76,9 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Whether writing the part costs no more than a copy, with what is laid out already.</summary>
     public bool IsCopy(SealedPart part) => _file!.CopyRoom >= Align(_used, PartAlignment) + DurableProof.Bytes + part.Bytes + PartAlignment;
 
+    /// <summary>Who has written the file makes that durable at once, and nobody else can (log.W13).</summary>
+    public bool SyncIsFence => _file is { SyncIsFence: true };
+
     /// <summary>What a sync of the file is worth.</summary>
     public PersistenceDomain Domain => _file?.Domain ?? PersistenceDomain.Disk;
 

@@ -10,10 +10,12 @@ namespace Garnet.Aof.Writing;
 /// <summary>
 /// One sublog: a queue of closed parts and the thread that writes them, as many at once as have gathered, and syncs as
 /// the policy says. Where a write is only a copy, those who wait for it write themselves (<see cref="TryWrite"/>).
-/// log.W10: who lays out and writes holds the turn; who syncs does not, so that a slow disk keeps nobody from writing.
+/// log.W10: who lays out and writes holds the turn; who syncs does not, so that a slow disk keeps nobody from writing (but for log.W13).
 /// log.W6: a disk that is full is asked again, with the same bytes for the same place, until there is space or the log stops.
 /// log.W7: after any other failure, and after any failed sync, nothing is written any more; what comes is dropped.
 /// log.W8: durable is reported only after a sync that began when all of it was written.
+/// log.W13: where a sync is a fence, whoever writes fences before he lets go of the turn: it says nothing of what other threads have stored
+/// (media.P2). If it fails, that ends the log at once.
 /// log.W12: the manifest names a file, durable, before a batch is in it: that it is missing, or another's, can be seen.
 /// </summary>
 internal sealed class Sublog : IDisposable
@@ -47,11 +49,13 @@ internal sealed class Sublog : IDisposable
     private ulong _laid, _written;
     private bool _unsynced;
 
-    // The thread's own.
+    // Under the turn where a sync is a fence, else the thread's own; only the thread goes on from a file of the one kind to one of the other.
     private ulong _durable;
+    private long _lastSyncAtUs;
+
+    // The thread's own.
     private bool _lastTry;
     private long _provenAtUs;
-    private long _lastSyncAtUs;
 
     private ulong _required; // the last batch whose sync somebody waits for
 
@@ -100,6 +104,9 @@ internal sealed class Sublog : IDisposable
     /// The thread has nothing to do, or is about to ask whether it has: false promises that it will ask (<c>onFree</c>) after now.
     /// </summary>
     public bool IsIdle => _idle;
+
+    /// <summary>What is written on the spot is durable there, as far as can be told; nothing waits for the thread.</summary>
+    public bool KeepsOnTheSpot => _writer.SyncIsFence && Queued == 0;
 
     /// <summary>Parts closed and not yet looked at.</summary>
     public int Queued
@@ -205,7 +212,7 @@ internal sealed class Sublog : IDisposable
             if (_state.Poison == null && _writer.UsedBytes == 0 && _writer.LayProof(_state.Durable))
                 isSaid = Insist(_write);
         }
-        if (isSaid && Insist(_sync))
+        if (isSaid && (!_unsynced || Insist(_sync)))
             Report();
     }
 
@@ -299,9 +306,11 @@ internal sealed class Sublog : IDisposable
             Report();
     }
 
-    // What fails is done again by the thread, which knows what to do about it.
+    // A write that fails is done again by the thread, which knows what to do about it.
     private bool WriteQueued()
     {
+        if (_writer.UsedBytes > 0)
+            return false; // one that has failed
         while (_writer.UsedBytes < GatherBytesMax && TryPeek(out _next) && _writer.Fits(_next) && _writer.IsCopy(_next)) Lay(_next);
         try
         {
@@ -310,7 +319,7 @@ internal sealed class Sublog : IDisposable
                 Write();
             if (IsRequired)
                 Call();
-            if (_settings.Sync == SyncPolicy.EverySecond && (first || _writer.HasMuchUnsynced))
+            if (_settings.Sync == SyncPolicy.EverySecond && _unsynced && (first || _writer.HasMuchUnsynced))
                 Call(); // to sync in time and little by little
         }
         catch (DiskException)
@@ -378,9 +387,26 @@ internal sealed class Sublog : IDisposable
     {
         long bytes = _writer.Flush();
         _written = _laid;
-        _unsynced = true;
         Volatile.Write(ref _bytesWritten, _bytesWritten + bytes);
         Volatile.Write(ref _writes, _writes + 1);
+        if (_writer.SyncIsFence)
+            Fence();
+        else
+            _unsynced = true; // never of what only its writer can fence: nobody else may try
+    }
+
+    // log.W13
+    private void Fence()
+    {
+        try
+        {
+            Sync();
+        }
+        catch (DiskException e)
+        {
+            _state.Fail(e.Message);
+            throw;
+        }
     }
 
     private void Sync()

@@ -5,7 +5,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// The parts of a value that an edit has changed, as they were before: what the edit needs next may lie on the tier, and be on its way or not be readable. The
-/// edit is taken back then, and leaves the value as it was (store.C7). What cannot be taken back, since a chunk that was just read cannot be read any more, ends the process. Kept only where there is a tier; of one edit at a time.
+/// edit is taken back then, and leaves the value as it was (store.C7). What cannot be taken back, since a chunk that was just read cannot be read any more, ends the process. Kept only once something has gone to the tier; of one edit at a time.
 /// </summary>
 internal sealed unsafe class BeforeImages
 {

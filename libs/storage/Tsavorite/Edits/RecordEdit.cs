@@ -40,7 +40,8 @@ public unsafe ref struct RecordEdit
     private uint _known;
     private EditAim _aim;
     private uint _active; // the segment that was appended to when it was cleaned up last; 0 before
-    private bool _hasChanged, _mayLack, _isAllNew, _keeps;
+    private EditState _state;
+    private bool _mayLack;
 
     /// <summary>
     /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
@@ -50,7 +51,8 @@ public unsafe ref struct RecordEdit
     internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs, EditAim aim)
     {
         _aim = aim;
-        _hasChanged = _mayLack = _isAllNew = _keeps = false;
+        _state = scratch.Cold is { IsUntouched: false } ? EditState.Unchanged : EditState.AllHere;
+        _mayLack = false;
         _active = 0;
         _core = core;
         _partition = partition;
@@ -101,7 +103,7 @@ public unsafe ref struct RecordEdit
     /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
     {
-        _hasChanged = _isAllNew = true;
+        _state = EditState.AllHere;
         NewRecord next = new() { Kind = kind, ValueBytes = valueBytes, Owner = Owner };
         byte* record = Add(_key, next, force: false);
         if (record == null)
@@ -163,7 +165,7 @@ public unsafe ref struct RecordEdit
     /// <summary>Removes the record; its chunks are removed in the background.</summary>
     public void Remove()
     {
-        _isAllNew = true;
+        _state = EditState.AllHere;
         Refresh();
         _core.Remove(_partition, _bucket, _slot);
         _record = null;
@@ -175,7 +177,7 @@ public unsafe ref struct RecordEdit
     public void TakeOwner()
     {
         Owner = _core.NextOwner();
-        _isAllNew = true;
+        _state = EditState.AllHere;
         ForgetChunks();
     }
 
@@ -199,7 +201,7 @@ public unsafe ref struct RecordEdit
     /// </summary>
     public bool CanRead(uint number)
     {
-        if (_scratch.Cold == null)
+        if (_state == EditState.AllHere)
             return true;
         _mayLack = true;
         try
@@ -390,7 +392,7 @@ public unsafe ref struct RecordEdit
         _structure = _partition->Structure;
         _bucket = Shape.BucketOf(_core.Shape, _partition, _key.Hash);
         _slot = Tsavorite.Bucket.Find(_core.Shape, _partition, _bucket, _key);
-        _record = _slot != null ? _core.Shape->Base + IndexWord.Offset(*_slot) : _scratch.Cold == null ? null : FindCold();
+        _record = _slot != null ? _core.Shape->Base + IndexWord.Offset(*_slot) : _state == EditState.AllHere ? null : FindCold();
         if (_record != null)
             Owner = Record.Owner(_record);
     }
@@ -398,7 +400,6 @@ public unsafe ref struct RecordEdit
     // New chunks may split the index: bucket and slot are looked up again, the record stays where it is.
     private void Refresh()
     {
-        _hasChanged = true;
         if (_structure == _partition->Structure && _slot != null && _core.Shape->Base + IndexWord.Offset(*_slot) == _record)
             return;
         ulong owner = Owner;
@@ -422,7 +423,7 @@ public unsafe ref struct RecordEdit
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
         last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot)
-            : _scratch.Cold == null || _isAllNew ? null : FindColdChunk(ref last);
+            : _state == EditState.AllHere ? null : FindColdChunk(ref last);
         _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
     }
@@ -434,7 +435,7 @@ public unsafe ref struct RecordEdit
         ColdReads cold = _scratch.Cold!;
         byte* image;
         while ((image = cold.Find(_core.Shape, _partition, _bucket, _key, out _slot)) == null && cold.HasMissing)
-            cold.Fetch(mayThrow: !_hasChanged);
+            cold.Fetch(mayThrow: _state == EditState.Unchanged);
         return _scratch.Take(_core, _partition, _bucket, new() { Image = image, Slot = _slot }, _aim, _nowMs);
     }
 
@@ -449,9 +450,9 @@ public unsafe ref struct RecordEdit
         try
         {
             while ((image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
-                cold.Fetch(mayThrow: !_hasChanged || (_keeps && _scratch.Before.IsWhole));
+                cold.Fetch(mayThrow: _state == EditState.Unchanged || _scratch.Before.IsWhole);
         }
-        catch (Exception e) when (_hasChanged && (e is ColdMissException || (e is GarnetException && !_mayLack)))
+        catch (Exception e) when (_state == EditState.Kept && (e is ColdMissException || (e is GarnetException && !_mayLack)))
         {
             TakeBack();
             throw;
@@ -481,7 +482,7 @@ public unsafe ref struct RecordEdit
     // The value is as it was before this edit, which is over.
     private void TakeBack()
     {
-        _isAllNew = true; // all that was changed is in memory
+        _state = EditState.AllHere; // all that was changed is in memory
         ForgetChunks();
         _scratch.Before.TakeBack(ref this);
     }
@@ -508,14 +509,13 @@ public unsafe ref struct RecordEdit
     // The key of the chunk looked for last, to be written down. Valid until the next call.
     private KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, Last.Hash);
 
-    // Before a chunk, or the root, is changed for the first time: what it was is kept where there is a tier (store.C7).
+    // Before a chunk, or the root, is changed for the first time: what it was is kept if another may lie on the tier (store.C7).
     private void BeginChange(uint number, byte* record)
     {
-        bool isFirst = !_keeps, keeps = _scratch.Cold is not null && !_isAllNew;
-        _keeps |= keeps;
-        if (keeps)
-            _scratch.Before.Keep(ref this, number, record, isFirst);
-        _hasChanged = true;
+        if (_state == EditState.AllHere)
+            return;
+        _scratch.Before.Keep(ref this, number, record, isFirst: _state == EditState.Unchanged);
+        _state = EditState.Kept;
     }
 
     // The chunk found last, as long as it is.

@@ -64,6 +64,6 @@ internal sealed unsafe class ColdAging(StoreCore core, ColdTier tier)
     {
         long words = 0;
         for (int i = 0; i < core.Shape->PartitionCount; i++) words += core.Shape->Partitions[i].Words;
-        return (double)buckets / Math.Max(words - tier.Segments.Live, LooksMin);
+        return (double)buckets / Math.Max(words - tier.Segments.Live.Records, LooksMin);
     }
 }

@@ -142,6 +142,8 @@ public sealed unsafe partial class SessionTier
             return;
         if (Reads.MayPostpone == null && _core.Arena.Used > _core.Arena.Ceiling)
             _store.MakeRoomNow(nowMs);
+        if (Reads.IsUntouched)
+            return; // and if something goes there before the step has the lock, it finds out then
         for (int tries = 0; tries < TriesMax && IsMissing(partition, key); tries++)
             Reads.Fetch();
     }

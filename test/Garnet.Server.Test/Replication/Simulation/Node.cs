@@ -10,6 +10,7 @@ using Garnet.Replication;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Tsavorite;
+using Tsavorite.Test.Tiers;
 
 namespace Garnet.Server.Test.Replication.Simulation;
 
@@ -17,25 +18,29 @@ namespace Garnet.Server.Test.Replication.Simulation;
 internal sealed class Node : IShipper, IFollowedLog, IDisposable
 {
     private const int Lanes = 8;
+    private const long TierBytes = 1 << 20;
     private readonly DataDirectory? _directory;
     private readonly ManualClock _clock;
     private readonly Random _random;
     private readonly Terms _terms = new();
     private readonly AofStart? _recovered;
+    private readonly SimulatedMedium? _tier; // of this life: its snapshots are whole
     private readonly LedLogs _logs;
     private readonly Dictionary<AppendOnlyLog, SyncPolicy> _policies = [];
     private AppendOnlyLog? _retired, _replaced;
     private string? _lost;
     private ulong _last;
 
-    public Node(int number, SimulatedDisk? disk, ManualClock clock, Random random)
+    public Node(int number, SimulatedDisk? disk, ManualClock clock, Random random, bool hasTier = false)
     {
+        _tier = hasTier ? new SimulatedMedium(TierBytes) : null;
         (Number, DataDisk, _clock, _random) = (number, disk, clock, random);
         _logs = new LedLogs(KeptBy);
         RunId = string.Concat(Enumerable.Range(0, 40).Select(_ => "0123456789abcdef"[random.Next(16)]));
         Store = new Store(new StoreSettings
         {
             MemoryLimitBytes = 4 << 20, ReserveBytes = 8 << 20, Partitions = Lanes, HugePages = false, BackgroundMovers = false, HashSeed = 77,
+            Tier = _tier, TierSegmentBytes = 16 << 10,
         });
         Table.Add<PutNumber>();
         Session = Store.OpenSession();
@@ -160,6 +165,18 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         return Session.Read(in reference, ref look) == Outcome.Done ? look.Number : 0;
     }
 
+    /// <summary>Sends a key to the tier, if there are both; true if it went.</summary>
+    public bool Demote(int key)
+    {
+        KeyRef reference = SimulatedKeys.Of(Store, key);
+        if (Session.Tier?.Demote(in reference, _clock.UnixMs) is not { } request) return false;
+        Store.StepMovers(_clock.UnixMs);
+        return request.Moved > 0;
+    }
+
+    /// <summary>Records that are on the tier, and those that were read there in this life.</summary>
+    public (long Records, long Reads) Tier => Store.Figures().Tier is { } figures ? (figures.Records, figures.Reads) : default;
+
     /// <summary>What became of changes that were made while this server led, as held replies ask.</summary>
     public LedLogs Logs => _logs;
 
@@ -274,6 +291,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         Current?.Dispose();
         Session.Dispose();
         Store.Dispose();
+        _tier?.Dispose();
         Backlog.Dispose();
         Applied.Dispose();
         _directory?.Dispose();

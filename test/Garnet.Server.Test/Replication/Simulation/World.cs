@@ -17,7 +17,7 @@ namespace Garnet.Server.Test.Replication.Simulation;
 /// </summary>
 internal sealed class World : IDisposable
 {
-    private const int Servers = 3, StepsMin = 600, StepsMax = 2400, SettleMax = 60_000, BytesAtOnce = 3000;
+    private const int Servers = 3, StepsMin = 600, StepsMax = 2400, SettleMax = 60_000, BytesAtOnce = 3000, TiersEvery = 2, DemotesEvery = 3;
 
     private readonly ManualClock _clock = new();
     private readonly Link?[] _links = new Link?[Servers];
@@ -27,6 +27,8 @@ internal sealed class World : IDisposable
     private readonly Writer[] _writers;
     private readonly TokenBearer _bearer;
     private readonly HeldClient _held;
+    private readonly Random _tierRandom; // changes nothing of what the other decides
+    private readonly bool _hasTiers;
     private int _primary;
     private bool _hasLost;
     private string? _failure;
@@ -34,11 +36,12 @@ internal sealed class World : IDisposable
     public World(int seed, SimulationFault fault, SimulationFigures figures)
     {
         (Random, Fault, Figures) = (new Random(seed), fault, figures);
+        (_hasTiers, _tierRandom) = (seed % TiersEvery == 0, new Random(seed));
         for (int i = 0; i < Servers; i++)
         {
             _lineages[i] = new Lineage(null, 0);
             if (Random.Next(3) > 0) _disks[i] = new SimulatedDisk();
-            Nodes[i] = new Node(i, _disks[i], _clock, Random);
+            Nodes[i] = new Node(i, _disks[i], _clock, Random, _hasTiers);
         }
         Nodes[0]!.Lead();
         for (int i = 1; i < Servers; i++) Nodes[i]!.BecomeFollower();
@@ -100,6 +103,7 @@ internal sealed class World : IDisposable
         Now++;
         _bearer.Step();
         _held.Step();
+        if (_hasTiers && _tierRandom.Next(DemotesEvery) == 0) Demote();
         int dice = Random.Next(1000);
         if (dice < 180) _writers[Random.Next(_writers.Length)].Step();
         else if (dice < 330) Nodes[Random.Next(Servers)]?.TurnLog();
@@ -112,6 +116,12 @@ internal sealed class World : IDisposable
         else if (dice < 998) Restart(Random.Next(Servers));
         else Promote(Random.Next(Servers));
         if (_failure is { } failure) throw new InvalidOperationException(failure);
+    }
+
+    // Of any server, whether it leads, follows or is being filled: its tier is its own affair.
+    private void Demote()
+    {
+        if (Nodes[_tierRandom.Next(Servers)]?.Demote(_tierRandom.Next(SimulatedKeys.Count)) == true) Figures.Demoted++;
     }
 
     private void StepLink(int i)
@@ -178,6 +188,7 @@ internal sealed class World : IDisposable
     {
         if (Nodes[i] is not { } node) return;
         Figures.Crashes++;
+        Figures.ReadCold += node.Tier.Reads;
         for (int link = 0; link < Servers; link++)
             if (link == i || ReferenceEquals(_links[link]?.Primary, node)) Hang(link);
         Figures.Tell?.Invoke($"{Now} server {i} dies");
@@ -199,7 +210,7 @@ internal sealed class World : IDisposable
         if (!Rot.TryFlip(disk, durable, Random)) return;
         try
         {
-            using var node = new Node(i, disk, _clock, Random);
+            using var node = new Node(i, disk, _clock, Random, _hasTiers);
             if (node.Recovered < durable) throw new InvalidOperationException($"a damaged log that was durable up to batch {durable} was cut behind batch {node.Recovered}, and nothing said");
         }
         catch (GarnetException)
@@ -211,7 +222,7 @@ internal sealed class World : IDisposable
     private void Restart(int i)
     {
         if (Nodes[i] is not null) return;
-        var node = new Node(i, _disks[i], _clock, Random) { Lineage = _lineages[i] };
+        var node = new Node(i, _disks[i], _clock, Random, _hasTiers) { Lineage = _lineages[i] };
         bool leads = i == _primary;
         if (leads && IsBehindAcknowledged(node.Lineage, node.Recovered) && !MayLose())
         {

@@ -62,6 +62,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Looks find nothing where what was read is damaged, instead of failing: for a step that needs to know no more (store.C11).</summary>
     public bool PassesDamaged;
 
+    /// <inheritdoc cref="ColdLayers.IsUntouched"/>
+    public bool IsUntouched => _segments.IsUntouched;
+
     /// <summary>Reads that were begun, in all.</summary>
     public long Begun { get; private set; }
 

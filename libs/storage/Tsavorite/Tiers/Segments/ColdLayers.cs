@@ -36,6 +36,9 @@ internal sealed unsafe class ColdLayers : IDisposable
 
     public int SegmentBytes { get; }
 
+    /// <summary>True as long as nothing has gone to any of them. Who holds a partition's lock may go by it: what is true then of the partition's records stays so.</summary>
+    public bool IsUntouched => Disk is not { IsUntouched: false } && Memory is not { IsUntouched: false };
+
     /// <summary>Sums of both.</summary>
     public int Total => (Disk?.Total ?? 0) + (Memory?.Total ?? 0);
 
@@ -46,10 +49,14 @@ internal sealed unsafe class ColdLayers : IDisposable
     public int Kept => (Disk?.Kept ?? 0) + (Memory?.Kept ?? 0);
 
     /// <inheritdoc cref="Total"/>
-    public long Live => (Disk?.Live ?? 0) + (Memory?.Live ?? 0);
-
-    /// <inheritdoc cref="Total"/>
-    public long LiveBytes => (Disk?.LiveBytes ?? 0) + (Memory?.LiveBytes ?? 0);
+    public (long Records, long Bytes) Live
+    {
+        get
+        {
+            ((long Records, long Bytes) disk, (long Records, long Bytes) memory) = (Disk?.Live ?? default, Memory?.Live ?? default);
+            return (disk.Records + memory.Records, disk.Bytes + memory.Bytes);
+        }
+    }
 
     /// <inheritdoc cref="Total"/>
     public long TableBytes => (Disk?.TableBytes ?? 0) + (Memory?.TableBytes ?? 0);

@@ -82,31 +82,22 @@ internal sealed unsafe class ColdSegments : IDisposable
     /// <summary>True as long as none was ever handed out.</summary>
     public bool IsUntouched => Volatile.Read(ref _fresh) == _first + 1;
 
-    /// <summary>Live records in all of them; a walk.</summary>
-    public long Live
+    /// <summary>Live records in all of them, and their bytes, each taken to be as long as the others of its segment; a walk.</summary>
+    public (long Records, long Bytes) Live
     {
         get
         {
-            long live = 0;
-            for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh),
-                _count); number++) live += Volatile.Read(ref _segments.Items[number].Live);
-            return live;
-        }
-    }
-
-    /// <summary>Bytes of these, each taken to be as long as the others of its segment; a walk.</summary>
-    public long LiveBytes
-    {
-        get
-        {
+            long records = 0;
             double bytes = 0;
             for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++)
             {
                 ColdSegment* segment = _segments.Items + number;
+                int live = Volatile.Read(ref segment->Live);
                 long used = segment->Parts > 1 ? (long)segment->Parts * SegmentBytes : segment->Used;
-                bytes += segment->Records == 0 ? 0 : (double)Volatile.Read(ref segment->Live) / segment->Records * used;
+                records += live;
+                bytes += segment->Records == 0 ? 0 : (double)live / segment->Records * used;
             }
-            return (long)bytes;
+            return (records, (long)bytes);
         }
     }
 
