@@ -99,8 +99,7 @@ internal sealed unsafe class BatchRunner : IDisposable
 
         _worker.Figures.BusyUs += _server.Clock.MonotonicUs - began;
         _batch.Clear();
-        if (_worker.RoomLine.HasAny)
-            _fetching.EndBatch();
+        _fetching.EndBatch();
     }
 
     // net.R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).

@@ -14,26 +14,17 @@ internal sealed unsafe class Fetching
 {
     private readonly Executor _worker;
     private readonly BatchRunner _runner;
-    private const int CalledMax = 64; // as many as a batch has: who finds no room holds up those behind it, which are put off again
-
     private readonly SessionTier? _tier;
-    private readonly RoomLine _line;
-    private readonly List<Connection> _called = [];
+    private readonly RoomCalls _rooms;
     private bool _serves;
-    private MemoryWait? _roomWait; // of the command that has just been left for want of room
 
     internal Fetching(Executor worker, BatchRunner runner)
     {
         _worker = worker;
         _runner = runner;
         _tier = worker.Session.Tier;
-        _line = worker.RoomLine;
+        _rooms = new RoomCalls(worker, worker.RoomLine, worker.Session.Room);
         worker.Session.Room.MayPostpone = MayWaitForRoom;
-        worker.Session.Room.OnRoom = () =>
-        {
-            _line.Come();
-            worker.Nudge();
-        };
         if (_tier is null)
             return;
         _tier.MayPostpone = MayFetch;
@@ -67,31 +58,11 @@ internal sealed unsafe class Fetching
     {
         if (_tier is not null && _tier.Poll(_worker.NowMs))
             _worker.ResumeWhere(waiting => waiting is FetchWait fetch && !fetch.IsWaiting(_worker));
-        if (_line.HasAny && _line.IsCalled())
-            Call();
+        _rooms.Poll();
     }
 
-    /// <summary>Behind a batch: where one has found room there may be some for who comes after him, also if nobody has called them.</summary>
-    internal void EndBatch()
-    {
-        if (_line.IsCalled())
-            _worker.Nudge();
-    }
-
-    // tiering.M2: they are framed in this round, in their order.
-    private void Call()
-    {
-        _line.CopyFirst(CalledMax, _called);
-        foreach (Connection client in _called)
-        {
-            if (client.Waiting is not MemoryWait wait)
-                continue;
-            wait.IsCalled = true;
-            _worker.TryResume(client);
-        }
-
-        _called.Clear();
-    }
+    /// <summary>Behind a batch.</summary>
+    internal void EndBatch() => _rooms.EndBatch();
 
     /// <summary>The running command came to what is not at hand, and has changed nothing: it waits. All its keys are fetched at once.</summary>
     internal Reply PutOff(Connection client, Frame* frame, Exception miss)
@@ -105,20 +76,8 @@ internal sealed unsafe class Fetching
         _worker.Session.NowMs = _worker.NowMs;
         _worker.TakeBackReply();
         _worker.Server.Observers.HandOnOfFailed(_worker);
-        _worker.Park(client, miss is RoomMissException { Bytes: var bytes } ? BeginRoom(client, bytes) : BeginReads(client, frame));
+        _worker.Park(client, miss is RoomMissException { Bytes: var bytes } ? _rooms.Begin(client, bytes) : BeginReads(client, frame));
         return Reply.Postponed;
-    }
-
-    private Parking BeginRoom(Connection client, long bytes)
-    {
-        StepRoom room = _worker.Session.Room;
-        MemoryWait wait = _roomWait!;
-        bool isThere = room.Ensure(bytes);
-        if (isThere || room.IsComing)
-            wait.Await(room, bytes, isThere, client, _line, _worker.NowMs);
-        else
-            wait.GiveUp(client, _line, _worker.NowMs);
-        return wait;
     }
 
     private Parking BeginReads(Connection client, Frame* frame)
@@ -148,12 +107,9 @@ internal sealed unsafe class Fetching
     private bool MayFetch() =>
         MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
 
-    private bool MayWaitForRoom()
-    {
-        bool may = MayPutOff(changesMax: 0, CommandFlags.RunsQueue); // a script asks before it takes its locks
-        _roomWait = may ? MemoryWait.Next(_runner.Batch.Clients[_runner.At], _line, _worker.NowMs) : null;
-        return _roomWait is not null;
-    }
+    // A script asks before it takes its locks.
+    private bool MayWaitForRoom() =>
+        MayPutOff(changesMax: 0, CommandFlags.RunsQueue) && _rooms.TryNext(_runner.Batch.Clients[_runner.At]);
 
     // Only what a connection has just sent can be framed again. A transaction and a script have taken locks or run other commands: they wait
     // where they are, as does a command that goes on for a client that waited.

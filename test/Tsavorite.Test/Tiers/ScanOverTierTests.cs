@@ -70,7 +70,7 @@ internal sealed class ScanOverTierTests
                 }
                 catch (ColdMissException) when (waits < WaitsMax)
                 {
-                    ulong[] wanted = tier.TakeWanted();
+                    ColdWait wanted = tier.TakeWanted();
                     for (int polls = 0; polls < WaitsMax && tier.Awaits(wanted); polls++) tier.Poll(bench.NowMs);
                 }
             }

@@ -73,14 +73,14 @@ public sealed unsafe partial class SessionTier
     public bool Awaits(ColdWait wait)
     {
         ArgumentNullException.ThrowIfNull(wait);
-        return Reads.Awaits(wait);
+        return Reads.Waits.Awaits(wait);
     }
 
     /// <summary>Nobody waits for it any more.</summary>
     public void GiveUp(ColdWait wait)
     {
         ArgumentNullException.ThrowIfNull(wait);
-        Reads.End(wait);
+        Reads.Waits.End(wait);
     }
 
     /// <summary>

@@ -33,11 +33,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly List<ulong> _wanted = [];
     private readonly List<ColdRead> _counted = [];
     private readonly List<ColdRead> _needed = []; // looked at by the step that runs, which needs several at once
-    private readonly List<ColdWait> _over = []; // since the last look
-    private readonly List<ColdRead> _longHeld = []; // long records that were begun, as long as their memory is there
+    private readonly LongRoom _longRoom = new();
     private IMediumReader? _reader;
     private ReadPages? _pages;
-    private long _comingBytes, _longBytes, _steps, _needs;
+    private long _comingBytes, _steps, _needs;
     private int _pending, _partsUnderWay;
     private bool _hasNews, _isWaiting;
 
@@ -47,7 +46,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _segments = tier.Segments;
         _wake = wake;
         _kept = new KeptReads(tier, Discard);
+        Waits = new StepWaits(_kept);
     }
+
+    /// <summary>What steps that were put off wait for.</summary>
+    public StepWaits Waits { get; }
 
     /// <summary>Whether the owner can do a step again later; null: it waits.</summary>
     public Func<bool>? MayPostpone { get; set; }
@@ -186,6 +189,25 @@ internal sealed unsafe partial class ColdReads : IDisposable
         ForgetWanted();
     }
 
+    /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
+    public ColdWait TakeWanted()
+    {
+        _tier.Count(TierCount.Postponed);
+        List<ColdRead> reads = [];
+        foreach (ulong word in _wanted)
+        {
+            if (_reads.TryGetValue(word, out ColdRead? read))
+                StepWaits.Await(read, _needs, reads);
+        }
+        foreach (ColdRead read in _needed) // what is there already of what it needs at once stays for it
+        {
+            if (read.State == ColdReadState.Ready)
+                StepWaits.Await(read, _needs, reads);
+        }
+        ForgetWanted();
+        return new ColdWait([.. reads]);
+    }
+
     /// <summary>Begins to read what is missing.</summary>
     public void Begin()
     {
@@ -210,7 +232,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool Poll(long nowMs)
     {
         if (nowMs != long.MinValue)
-            ForgetOver();
+            Waits.ForgetOver();
         if (_pending > 0)
         {
             Span<FinishedRead> taken = stackalloc FinishedRead[FinishedMax];
@@ -255,15 +277,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// </summary>
     public void Passed(ulong word)
     {
-        if (!_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
-            return;
-        read.IsPassed = true;
-        if (read.Returning > read.Returned)
-        {
-            read.Returned++; // one of those who were put off for it, or another in his place
-            read.Awaited--;
-        }
-        GiveUpPassed(read);
+        if (_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read))
+            Waits.Passed(read);
     }
 
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
@@ -413,29 +428,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
     }
 
-    private bool HoldsOf(long step)
-    {
-        foreach (ColdRead held in _longHeld)
-        {
-            if (held.NeededIn == step)
-                return true;
-        }
-        return false;
-    }
-
     private bool TryBeginLong(ColdRead read)
     {
-        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting && !HoldsOf(read.NeededIn))
+        if (!_isWaiting && !_longRoom.MayTake(read, _tier.KeptBytesMax))
             return false;
-        ColdPart[] parts = _segments.RunOf(_segments.NumberOf(read.Word), read.Parts);
-        long room = LongRead.RoomFor(parts);
-        read.To = (nint)NativeMemory.AlignedAlloc((nuint)(room + SlackBytes), ColdSegments.PageBytes);
-        new Span<byte>((byte*)read.To + room, SlackBytes).Clear();
-        read.Long = new LongRead(parts, (byte*)read.To, read.Place);
-        read.State = ColdReadState.UnderWay;
-        read.BegunAt = Stopwatch.GetTimestamp();
-        _longBytes += read.BytesMax;
-        _longHeld.Add(read);
+        _longRoom.Begin(read, _segments.RunOf(_segments.NumberOf(read.Word), read.Parts));
         return true;
     }
 
@@ -530,14 +527,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     // Read to where it stays.
     private void FreeLong(ColdRead read)
     {
-        if (read.Long is null)
-            return;
-        NativeMemory.AlignedFree((void*)read.To);
-        _longBytes -= read.BytesMax;
-        _longHeld.Remove(read);
-        read.Record = null;
-        read.RecordBytes = 0;
-        read.Long = null;
+        if (read.Long is not null)
+            _longRoom.Free(read);
     }
 
     private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",

@@ -1,0 +1,49 @@
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>The memory of the long records that one session has begun to read, as long as it is there.</summary>
+internal sealed unsafe class LongRoom
+{
+    private const int SlackBytes = 64;
+    private readonly List<ColdRead> _held = [];
+    private long _bytes;
+
+    /// <summary>True if the record may be begun though there are others: together they are no more than may be kept, or one step needs them together.</summary>
+    public bool MayTake(ColdRead read, long bytesMax) => _bytes == 0 || _bytes + read.BytesMax <= bytesMax || HoldsOf(read.NeededIn);
+
+    /// <summary>The record is begun: there is memory for its parts.</summary>
+    public void Begin(ColdRead read, ColdPart[] parts)
+    {
+        long room = LongRead.RoomFor(parts);
+        read.To = (nint)NativeMemory.AlignedAlloc((nuint)(room + SlackBytes), ColdSegments.PageBytes);
+        new Span<byte>((byte*)read.To + room, SlackBytes).Clear();
+        read.Long = new LongRead(parts, (byte*)read.To, read.Place);
+        read.State = ColdReadState.UnderWay;
+        read.BegunAt = Stopwatch.GetTimestamp();
+        _bytes += read.BytesMax;
+        _held.Add(read);
+    }
+
+    /// <summary>It is read, and looked at, no more.</summary>
+    public void Free(ColdRead read)
+    {
+        NativeMemory.AlignedFree((void*)read.To);
+        _bytes -= read.BytesMax;
+        _held.Remove(read);
+        read.Record = null;
+        read.RecordBytes = 0;
+        read.Long = null;
+    }
+
+    private bool HoldsOf(long step)
+    {
+        foreach (ColdRead held in _held)
+        {
+            if (held.NeededIn == step)
+                return true;
+        }
+        return false;
+    }
+}

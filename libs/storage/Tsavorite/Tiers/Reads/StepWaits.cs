@@ -1,0 +1,83 @@
+namespace Tsavorite;
+
+/// <summary>
+/// What steps of one session that were put off wait for. What has come of it stays until all has, and until the step has been done again: in the same
+/// round of its owner in which the last of it came, so that the marks go with the next look at the device. A walk that has passed a record needs it
+/// no more before that.
+/// </summary>
+/// <param name="kept">Where what has come is kept.</param>
+internal sealed class StepWaits(KeptReads kept)
+{
+    private readonly List<ColdWait> _over = []; // since the last look
+
+    /// <summary>A step that is put off waits for this too; the step that needs it is the one of that number.</summary>
+    public static void Await(ColdRead read, long step, List<ColdRead> reads)
+    {
+        if (read.AwaitedIn == step)
+            return; // it has come to it twice
+        read.AwaitedIn = step;
+        read.Awaited++;
+        reads.Add(read);
+    }
+
+    /// <summary>
+    /// True while one of them is on its way. Once none is, the step is to be done again before the next look: what was kept for it goes by
+    /// other rules from then on.
+    /// </summary>
+    public bool Awaits(ColdWait wait)
+    {
+        foreach (ColdRead read in wait.Reads)
+        {
+            if (!wait.IsOver && read.State <= ColdReadState.UnderWay)
+                return true;
+        }
+        End(wait);
+        return false;
+    }
+
+    /// <summary>Nobody waits any more.</summary>
+    public void End(ColdWait wait)
+    {
+        if (wait.IsOver)
+            return;
+        wait.IsOver = true;
+        _over.Add(wait);
+        foreach (ColdRead read in wait.Reads) read.Returning++;
+    }
+
+    /// <summary>The next look at the device: the steps of those that are over have been done again.</summary>
+    public void ForgetOver()
+    {
+        foreach (ColdWait wait in _over)
+        {
+            foreach (ColdRead read in wait.Reads)
+            {
+                read.Returning--;
+                if (read.Returned > 0)
+                    read.Returned--;
+                else
+                    read.Awaited--;
+                GiveUpPassed(read);
+            }
+        }
+        _over.Clear();
+    }
+
+    /// <summary>A walk has come past it.</summary>
+    public void Passed(ColdRead read)
+    {
+        read.IsPassed = true;
+        if (read.Returning > read.Returned)
+        {
+            read.Returned++; // one of those who were put off for it, or another in his place
+            read.Awaited--;
+        }
+        GiveUpPassed(read);
+    }
+
+    private void GiveUpPassed(ColdRead read)
+    {
+        if (read is { IsPassed: true, IsLong: true, State: ColdReadState.Ready, Awaited: 0 })
+            kept.GiveUpLong(read);
+    }
+}
