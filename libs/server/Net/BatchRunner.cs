@@ -83,7 +83,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         if (_worker.HasOldRights)
             ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
         // read after TryEnter: a script may have changed it (scripting.G4)
-        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig | _worker.RoomLine.HasAny;
+        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig | _fetching.HasLine;
         _placed = _server.Replication.IsAsked;
         _reads = _placed && _server.Replication.TakesReads;
         long began = _server.Clock.MonotonicUs;
@@ -118,7 +118,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
             EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame, e) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
-            _asksRules |= _worker.RoomLine.HasAny; // tiering.M1: it holds for what comes behind it
+            _asksRules |= _fetching.HasLine; // tiering.M1: it holds for what comes behind it
         }
     }
 

@@ -61,6 +61,9 @@ internal sealed unsafe class Fetching
         _rooms.Poll();
     }
 
+    /// <summary>True while clients of the reactor wait for room: whoever needs some is asked.</summary>
+    internal bool HasLine => _rooms.HasAny;
+
     /// <summary>Behind a batch.</summary>
     internal void EndBatch() => _rooms.EndBatch();
 

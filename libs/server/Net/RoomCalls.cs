@@ -27,6 +27,9 @@ internal sealed class RoomCalls
         };
     }
 
+    /// <summary>True while somebody waits.</summary>
+    internal bool HasAny => _line.HasAny;
+
     /// <summary>Between two batches: those who wait are called if there may be room.</summary>
     internal void Poll()
     {
