@@ -172,7 +172,7 @@ function tier(now) {
 
 function lists(all) {
   const why = all.viewer === undefined ? "To be seen by users who log in." : "This user may not see it.";
-  table("hot", [["Key", "code"], ["Of all calls", "n"]], (all.hotKeys || []).map((one) => [one.key, (100 * one.share).toFixed(1) + " %"]), all.hotKeys ? "No key is named often." : why);
+  table("hot", [["Key", "code"], ["Of commands on keys", "n"]], (all.hotKeys || []).map((one) => [one.key, (100 * one.share).toFixed(1) + " %"]), all.hotKeys ? "No key is named often." : why);
   table("slow", [["When"], ["Took", "n"], ["Command", "code"], ["Client", "code"]], (all.slowLog || []).map((one) => [clock(one.time), micros(one.usec), one.command, one.client]), all.slowLog ? "Nothing has been slow." : why);
   table("clients", [["Id", "n"], ["Address", "code"], ["Name"], ["User"], ["Database", "n"], ["Age", "n"], ["Idle", "n"], ["Command", "code"], ["Memory", "n"]],
     (all.clients || []).map((one) => [String(one.id), one.address, one.name, one.user, String(one.db), seconds(one.age), seconds(one.idle), one.command, bytes(one.memory)]), all.clients ? "Nobody is connected." : why);

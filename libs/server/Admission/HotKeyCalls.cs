@@ -20,19 +20,24 @@ internal static class HotKeyCalls
             Note(ref call, command, session, us, call.RequestBytes() + replyBytes);
     }
 
-    /// <summary>Behind it, a value of so many bytes was sent from where it lies.</summary>
+    /// <summary>After it has run, a value of so many bytes was sent from where it lies.</summary>
     internal static void Sent(ref Call call, int command, long bytes)
     {
         if (call.Server.Monitoring.HotKeys.Session is { IsActive: true } session)
             Note(ref call, command, session, 0, bytes);
     }
 
+    // All parts together are the whole.
+    private static long PartOf(long whole, int index, int count, int rest) =>
+        (((whole * (index + 1)) + rest) / count) - (((whole * index) + rest) / count);
+
     private static void Note(ref Call call, int command, HotKeySession session, long us, long bytes)
     {
         KeySpec spec = call.Server.Commands.Specs[command].Keys;
         if (!spec.Any || !KeyPositions.TryOf(ref call, spec, out KeyPositions keys) || !session.Counts(call.Worker, us, bytes))
             return;
-        for (int i = 0; i < keys.Count; i++)
-            session.Add(call.Worker, call.HashAt(keys[i]), call[keys[i]], us / keys.Count, bytes / keys.Count);
+        int count = keys.Count, rest = Random.Shared.Next(count); // what does not divide goes to any of them
+        for (int i = 0; i < count; i++)
+            session.Add(call.Worker, call.HashAt(keys[i]), call[keys[i]], PartOf(us, i, count, rest), PartOf(bytes, i, count, rest));
     }
 }

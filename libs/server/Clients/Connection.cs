@@ -76,7 +76,7 @@ internal sealed unsafe class Connection
     internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
     internal long OverSoftLimitSinceMs;
     internal long FetchCommand;      // number of the command that was put off for the tier last
-    internal long RoomCommand = -2;  // for room: none yet, and the first does not come next to it
+    internal long RoomCommand = -2;  // for room: none yet, as -1 would be the one before the first
     internal int FetchTries;         // how often in a row
     internal long RoomUntilMs;       // until when it is, Unix milliseconds
     internal LinkedListNode<Connection>? RoomPlace; // among those that wait for room, if it ever has

@@ -10,14 +10,14 @@ namespace Garnet.Server.Inspect;
 /// <param name="worker">Its worker.</param>
 internal sealed class KeySampler(Worker worker)
 {
-    /// <summary>One of so many commands, on average: what it takes, a tenth of a microsecond and more, is half a per cent of the shortest commands.</summary>
+    /// <summary>One of so many commands, on average: a look costs about a tenth of a microsecond; spread over so many, half a per cent of the shortest commands.</summary>
     internal const int Every = 256;
 
     /// <summary>Keys that are followed.</summary>
     internal const int Followed = 256;
 
     /// <summary>After so long what was seen counts half.</summary>
-    internal const long HalfMs = 10_000;
+    internal const long HalfLifeMs = 10_000;
 
     private readonly Lock _gate = new();
     private readonly TopKeys _keys = new(Followed);
@@ -29,7 +29,7 @@ internal sealed class KeySampler(Worker worker)
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // once a batch
     internal bool IsDue(int commands) => (_left -= commands) < 0;
 
-    /// <summary>Behind <see cref="IsDue"/>: which of them, from 0; -1 when there are no more.</summary>
+    /// <summary>After <see cref="IsDue"/>: which of them, from 0; -1 when there are no more.</summary>
     internal int Next(int commands)
     {
         if (_left >= 0)
@@ -62,7 +62,7 @@ internal sealed class KeySampler(Worker worker)
 
     private void AgeLocked(long nowMs)
     {
-        long halves = (nowMs - _halvedMs) / HalfMs;
+        long halves = (nowMs - _halvedMs) / HalfLifeMs;
         if (halves <= 0)
             return;
         int shift = (int)Math.Min(halves, 62);

@@ -6,7 +6,7 @@ internal readonly record struct KeyWeight(ulong Hash, byte[] Name, long Weight);
 /// <summary>
 /// Those keys of a stream that have had most of something, in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, "Efficient
 /// computation of frequent and top-k elements in data streams", 2005). A new key takes the place of the lightest one and its weight; how much that was
-/// is remembered, so that what is told of a key is never more than it has had. No key with more than 1/capacity of all is missed.
+/// is remembered, so that what is told of a key is never more than it has had. No key with more than 1/capacity of all is missed by <see cref="All"/>.
 /// By one thread at a time.
 /// </summary>
 /// <param name="capacity">How many keys are followed.</param>

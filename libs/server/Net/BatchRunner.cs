@@ -202,7 +202,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             client.KeepRest(frame->End);
     }
 
-    // What stands before the value was counted where the command ran.
+    // The reply's header was counted where the command ran: here only the rest is.
     private void NoteSent(Connection client, Frame* frame, long bytes, long headBytes)
     {
         if (_server.Monitoring.WantsReply(bytes))

@@ -10,7 +10,8 @@ internal sealed class MemoryWait : Parking
     internal const int PatienceMs = 100;
     private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
     private const int PauseMs = 5; // where it found none again though there was some: others are served meanwhile
-    private const long None = -2;
+    private const long NotToBeHad = 0; // the end of a wait that has none: there is no room to be had for this one, as there may be for another
+    private const long None = -2, Refused = -3; // the last wait has ended in vain
 
     private readonly bool _isSame;
 
@@ -27,11 +28,13 @@ internal sealed class MemoryWait : Parking
     internal static MemoryWait? Next(Connection client, RoomLine line, long nowMs)
     {
         bool isSame = client.Commands == client.RoomCommand + 1; // the same one, framed again
+        // One that comes right behind, as of a pipeline, would wait in vain as well: it is refused, so that not each of them takes as long.
+        bool isInVain = client.RoomCommand == Refused && nowMs < client.RoomUntilMs + PatienceMs;
         client.RoomCommand = client.Commands;
         if (client.FetchCommand == client.Commands - 1)
             client.FetchCommand = client.Commands; // it has been put off for what lies on the tier, too, and may be again
         if (!isSame)
-            client.RoomUntilMs = nowMs + WaitMaxMs;
+            client.RoomUntilMs = isInVain ? nowMs : nowMs + WaitMaxMs;
         if (nowMs < client.RoomUntilMs)
         {
             line.Join(client, isSame);
@@ -39,7 +42,7 @@ internal sealed class MemoryWait : Parking
         }
 
         line.Leave(client);
-        client.RoomCommand = None; // it is refused: the next one is another
+        client.RoomCommand = client.RoomUntilMs == NotToBeHad ? None : Refused; // the next one is another
         return null;
     }
 
@@ -77,7 +80,7 @@ internal sealed class MemoryWait : Parking
     internal void GiveUp(Connection client, RoomLine line, long nowMs)
     {
         line.Leave(client);
-        client.RoomUntilMs = nowMs;
+        client.RoomUntilMs = NotToBeHad;
         DeadlineMs = nowMs + 1;
     }
 

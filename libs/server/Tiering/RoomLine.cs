@@ -7,8 +7,8 @@ namespace Garnet.Server.Tiering;
 /// tiering.M1  First come, first served: while one waits, whoever else needs room, and may wait, stands behind him, though there be some by then. Who has just been
 ///     served goes on with what he has sent for this batch: a pipeline is not a wait for each of its commands.
 /// tiering.M2  Whoever gives memory back calls them (<see cref="Come"/>, from any thread), in their order; the first who finds none again stays the first, and is called again.
-/// tiering.M3  None holds the others up but by waiting: who is gone, who cannot go on when he is called (his replies are not read, or wait for the log), and who needs much
-///     more than others and has not got it within their patience, has no place; who waits for the tier is passed.
+/// tiering.M3  None holds the others up but by waiting. These have no place: who is gone; who cannot go on when he is called, as his replies are not read or wait for the
+///     log; who needs much more than others and has not got it within their patience. Who waits for the tier is passed, and keeps his place.
 /// </summary>
 internal sealed class RoomLine
 {
@@ -61,7 +61,7 @@ internal sealed class RoomLine
 
         if (client.RoomPlace is { List: not null } && client.RoomCommand != client.Commands - 1)
         {
-            Serve(client.RoomPlace); // the command that waited was
+            Serve(client.RoomPlace); // the command that waited has run
             _goesOn = client;
         }
 
@@ -82,7 +82,7 @@ internal sealed class RoomLine
                 continue;
             if (Waits(place.Value) && (place.Value.Parked || place.Value.Carried))
                 return _isCome;
-            Serve(place); // or it can't go on
+            Serve(place); // it waits no longer, or cannot go on now
         }
 
         return false;
@@ -108,6 +108,6 @@ internal sealed class RoomLine
     // For what lies on the tier: it keeps its place, and is passed.
     private static bool WaitsElsewhere(Connection client) => client.Parked && client.Waiting is not MemoryWait;
 
-    // The number of a command grows when it is framed again, and its wait is noted with that number when it is put off again.
+    // RoomCommand is the number of the client's command for exactly as long as that is put off for want of room.
     private static bool Waits(Connection client) => !client.Closed && client.RoomCommand == client.Commands;
 }

@@ -61,7 +61,7 @@ internal sealed class HotKeysTests
         string told = client.Call("HOTKEYS", "RECENT");
         Assert.That(told.IndexOf("hot", StringComparison.Ordinal), Is.InRange(0, told.IndexOf("warm", StringComparison.Ordinal) - 1), told);
         Assert.That(server.Server.Context.Monitoring.RecentKeys.Top(1, clock.UnixMs).Single().Share, Is.EqualTo(.75).Within(.25), "three of four; PING names none");
-        clock.ShiftMs += 60 * KeySampler.HalfMs;
+        clock.ShiftMs += 60 * KeySampler.HalfLifeMs;
         Assert.That(client.Call("HOTKEYS", "RECENT"), Does.Not.Contain("hot"), "long ago");
     }
 

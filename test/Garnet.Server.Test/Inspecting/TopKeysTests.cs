@@ -41,7 +41,7 @@ internal sealed class TopKeysTests
 
         foreach ((ulong key, long weight) in had)
         {
-            if (weight > 2 * all / capacity)
+            if (weight > all / capacity)
                 Assert.That(told.Select(static one => one.Hash), Does.Contain(key));
         }
     }

@@ -131,6 +131,31 @@ internal sealed class RoomLineTests
         Assert.That(Called(), Is.EqualTo(new[] { second, first }));
     }
 
+    [Test]
+    public void Who_has_waited_in_vain_does_not_wait_again_for_each_command_of_its_pipeline()
+    {
+        Connection client = Waiting();
+        long nowMs = BeganMs + 10_000;
+        foreach (int laterMs in (int[])[0, 0, 1, MemoryWait.PatienceMs - 1, MemoryWait.PatienceMs - 1])
+        {
+            client.Commands++;
+            Assert.That(MemoryWait.Next(client, _line, nowMs += laterMs), Is.Null, $"{laterMs}");
+        }
+        client.Commands++;
+        Assert.That(MemoryWait.Next(client, _line, nowMs + MemoryWait.PatienceMs), Is.Not.Null, "a while later there may be some to come");
+    }
+
+    [Test]
+    public void Who_can_never_have_room_for_one_command_waits_for_the_next()
+    {
+        Connection client = Client();
+        FindsNone(client, BeganMs).GiveUp(client, _line, BeganMs);
+        client.Commands++;
+        Assert.That(MemoryWait.Next(client, _line, BeganMs), Is.Null);
+        client.Commands++;
+        Assert.That(MemoryWait.Next(client, _line, BeganMs), Is.Not.Null);
+    }
+
     private static bool Same((bool Is, Connection[] Clients) one, (bool Is, Connection[] Clients) other) => one.Is == other.Is && one.Clients.SequenceEqual(other.Clients);
 
     private Connection Client()

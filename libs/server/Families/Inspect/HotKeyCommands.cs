@@ -214,7 +214,8 @@ internal readonly struct HotKeysGet : ICommand
 internal readonly struct HotKeysRecent : ICommand
 {
     public static CommandSpec Spec => HotKeyCommands.Spec("HOTKEYS|RECENT", "[COUNT k]",
-        "Returns the keys that were named most in the last half minute, and their share of all commands on keys in per cent.", -2);
+        "Returns the keys that were named most in the last half minute, and their share of commands on keys in per cent.", -2)
+        with { Since = "0.1.0" };
 
     public static Reply Run(ref Call call)
     {

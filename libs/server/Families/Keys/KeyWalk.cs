@@ -48,7 +48,7 @@ internal sealed class KeyWalk : Parking
     {
         ulong from = _cursor;
         if (_hasMoved)
-            call.Client.FetchTries = 0; // who has waited in place for once, since he was put off too often, is put off again further on
+            call.Client.FetchTries = 0; // put off too often, it waits in place; once it has got on it may be put off again
         _cursor = call.Worker.Gathering < KeptMax ? call.Session.ScanPart(_namespace, _cursor, KeysPerStep, ref _keys)
             : call.Session.Scan(_namespace, _cursor, KeysPerStep, ref _keys);
         _hasMoved |= _cursor != from;

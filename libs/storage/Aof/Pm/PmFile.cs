@@ -48,7 +48,7 @@ internal sealed class PmFile : IDiskFile
     public int Alignment => 1;
 
     /// <inheritdoc/>
-    public long CopyRoom => SyncIsFence ? Math.Min(_ring.Room, AtOnceBytesMax) : 0; // who writes fences: the log's own thread if that waits
+    public long CopyRoom => SyncIsFence ? Math.Min(_ring.Room, AtOnceBytesMax) : 0; // who writes fences; where a fence waits, only the log's own thread may
 
     /// <inheritdoc/>
     public bool SyncIsFence => _ring.FencesAtOnce;

@@ -49,7 +49,7 @@ internal sealed class Sublog : IDisposable
     private ulong _laid, _written;
     private bool _unsynced;
 
-    // Under the turn where a sync is a fence, else the thread's own; only the thread goes on from a file of the one kind to one of the other.
+    // Under the turn where a sync is a fence, else the thread's own; only the thread goes on from a file that is fenced to one that is synced, or back.
     private ulong _durable;
     private long _lastSyncAtUs;
 

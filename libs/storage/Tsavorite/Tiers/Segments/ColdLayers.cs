@@ -36,7 +36,7 @@ internal sealed unsafe class ColdLayers : IDisposable
 
     public int SegmentBytes { get; }
 
-    /// <summary>True as long as nothing has gone to any of them. Who holds a partition's lock may go by it: what is true then of the partition's records stays so.</summary>
+    /// <summary>True as long as nothing has gone to any of them. Under a partition's lock: if true, none of its records is on the tier until the lock is released.</summary>
     public bool IsUntouched => Disk is not { IsUntouched: false } && Memory is not { IsUntouched: false };
 
     /// <summary>Sums of both.</summary>
