@@ -10,7 +10,7 @@ internal sealed class MemoryWait : Parking
     internal const int PatienceMs = 100;
     private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
     private const int PauseMs = 5; // where it found none again though there was some: others are served meanwhile
-    private const long NotToBeHad = 0; // the end of a wait that has none: there is no room to be had for this one, as there may be for another
+    private const long NotToBeHad = 0; // as the end of a wait: no room is to be had for this one, as there may be for another
     private const long None = -2, Refused = -3; // the last wait has ended in vain
 
     private readonly bool _isSame;
