@@ -48,7 +48,7 @@ internal sealed class PmFile : IDiskFile
     public int Alignment => 1;
 
     /// <inheritdoc/>
-    public long CopyRoom => SyncIsFence ? Math.Min(_ring.Room, AtOnceBytesMax) : 0; // who writes fences: if that waits, the log's own thread
+    public long CopyRoom => SyncIsFence ? Math.Min(_ring.Room, AtOnceBytesMax) : 0; // who writes fences; only the log's thread may wait
 
     /// <inheritdoc/>
     public bool SyncIsFence => _ring.FencesAtOnce;
