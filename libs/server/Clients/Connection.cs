@@ -38,6 +38,9 @@ internal enum ClientModes : ushort
 /// </summary>
 internal sealed unsafe class Connection
 {
+    /// <summary>No number of a command, nor the one before the first (-1).</summary>
+    internal const long NoCommand = -2;
+
     // Network: used by Reactor only.
     internal readonly Worker Worker;
     internal readonly long Id;
@@ -76,8 +79,8 @@ internal sealed unsafe class Connection
     internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
     internal long OverSoftLimitSinceMs;
     internal long FetchCommand;      // number of the command that was put off for the tier last
-    internal long RoomCommand = -2;  // for room: none yet, as -1 would be the one before the first
     internal int FetchTries;         // how often in a row
+    internal long RoomCommand = NoCommand; // number of the command that was put off for room last
     internal long RoomUntilMs;       // until when it is, Unix milliseconds
     internal LinkedListNode<Connection>? RoomPlace; // among those that wait for room, if it ever has
 

@@ -123,17 +123,14 @@ internal sealed class HotKeySession
 
     private List<KeyWeight> Top(Func<Part, TopKeys> of)
     {
-        Dictionary<ulong, KeyWeight> sums = [];
+        KeySums sums = new();
         foreach (Part part in _parts)
         {
             lock (part)
-            {
-                foreach (KeyWeight one in of(part).All())
-                    sums[one.Hash] = one with { Weight = one.Weight + sums.GetValueOrDefault(one.Hash).Weight };
-            }
+                sums.Add(of(part).All());
         }
 
-        return [.. sums.Values.OrderByDescending(static one => one.Weight).Take(Options.Count)];
+        return sums.First(Options.Count);
     }
 
     /// <summary>One worker's.</summary>

@@ -20,17 +20,15 @@ internal sealed class RecentKeys
     /// <summary>Those that were named most, with the share of commands on keys that named them first, most first.</summary>
     internal List<(byte[] Name, double Share)> Top(int count, long nowMs)
     {
-        Dictionary<ulong, KeyWeight> sums = [];
+        KeySums sums = new();
         long all = 0;
         foreach (KeySampler sampler in Volatile.Read(ref _samplers))
         {
             (List<KeyWeight> keys, long seen) = sampler.Look(nowMs);
             all += seen;
-            foreach (KeyWeight one in keys)
-                sums[one.Hash] = one with { Weight = one.Weight + sums.GetValueOrDefault(one.Hash).Weight };
+            sums.Add(keys);
         }
 
-        IEnumerable<KeyWeight> first = sums.Values.OrderByDescending(static one => one.Weight).Take(count);
-        return [.. first.Select(one => (one.Name, (double)one.Weight / Math.Max(all, 1)))];
+        return [.. sums.First(count).Select(one => (one.Name, (double)one.Weight / Math.Max(all, 1)))];
     }
 }

@@ -11,7 +11,7 @@ internal sealed class MemoryWait : Parking
     private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
     private const int PauseMs = 5; // where it found none again though there was some: others are served meanwhile
     private const long NotToBeHad = 0; // as the end of a wait: no room is to be had for this one, as there may be for another
-    private const long None = -2, Refused = -3; // the last wait has ended in vain
+    private const long Refused = Connection.NoCommand - 1; // the last wait has ended in vain
 
     private readonly bool _isSame;
 
@@ -42,7 +42,7 @@ internal sealed class MemoryWait : Parking
         }
 
         line.Leave(client);
-        client.RoomCommand = client.RoomUntilMs == NotToBeHad ? None : Refused; // the next one is another
+        client.RoomCommand = client.RoomUntilMs == NotToBeHad ? Connection.NoCommand : Refused; // the next one is another
         return null;
     }
 

@@ -14,6 +14,9 @@ internal static class HotKeyCommands
     /// <summary>How many keys are told.</summary>
     internal const int CountByDefault = 10, CountMax = 64;
 
+    /// <summary>What is said of more, or none.</summary>
+    internal static ReadOnlySpan<byte> CountError => "ERR COUNT must be between 1 and 64"u8;
+
     internal static void Register(CommandTable table)
     {
         table.AddContainer(Spec("HOTKEYS", "", "Looks for the keys that take most time and bytes.", -2));
@@ -99,7 +102,7 @@ internal readonly struct HotKeysStart : ICommand
             bool isLast = i + 1 == call.Count;
             if (!isLast && call.Is(i, "COUNT"u8))
             {
-                if (TryNumber(ref call, i + 1, HotKeyCommands.CountMax, "ERR COUNT must be between 1 and 64"u8, out long count, out failed))
+                if (TryNumber(ref call, i + 1, HotKeyCommands.CountMax, HotKeyCommands.CountError, out long count, out failed))
                     options = options with { Count = (int)count };
             }
             else if (!isLast && call.Is(i, "DURATION"u8))
@@ -223,7 +226,7 @@ internal readonly struct HotKeysRecent : ICommand
         if (call.Count != 2 && (call.Count != 4 || !call.Is(2, "COUNT"u8)))
             return call.Fail(Fault.Syntax);
         if (call.Count == 4 && (!call.TryInt64(3, out count) || count is < 1 or > HotKeyCommands.CountMax))
-            return call.FailBytes("ERR COUNT must be between 1 and 64"u8);
+            return call.FailBytes(HotKeyCommands.CountError);
         List<(byte[] Name, double Share)> keys = call.Server.Monitoring.RecentKeys.Top((int)count, call.NowMs);
         call.Out.Array(keys.Count);
         foreach ((byte[] name, double share) in keys)
