@@ -150,7 +150,7 @@ public sealed partial class DocumentTests
             .Any(static trivia => trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia)));
 
     /// <summary>What a check says: a rule, and behind it how it reads.</summary>
-    [GeneratedRegex(@"^([a-z]+\.)?[A-Z]{1,2}\d{1,2} [a-z]")]
+    [GeneratedRegex(@"^([a-z]+\.)?[A-Z]{1,2}\d{1,3} [a-z]")]
     private static partial Regex Check();
 
     [GeneratedRegex(@"\]\(([^)\s]+)\)")]
@@ -160,11 +160,11 @@ public sealed partial class DocumentTests
     private static partial Regex FileName();
 
     /// <summary>A rule's number, with or without its room.</summary>
-    [GeneratedRegex(@"(?<![\w.#/+-])([a-z]+\.)?[A-Z]{1,2}\d{1,2}(?!\w)")]
+    [GeneratedRegex(@"(?<![\w.#/+]|(?<!\.[A-Z]{1,2}\d{1,3})-)([a-z]+\.)?[A-Z]{1,2}\d{1,3}(?!\w)")]
     private static partial Regex Number();
 
     /// <summary>A rule where it is said: at the beginning of a line or a sentence, a colon or a blank behind it.</summary>
-    [GeneratedRegex(@"(?:^|[.(]\s|//|--)\s*(?:<summary>)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2})(?::| )", RegexOptions.Multiline)]
+    [GeneratedRegex(@"(?:^|[.(]\s|//|--)\s*(?:<summary>)?\s*([a-z]+\.[A-Z]{1,2}\d{1,3})(?::| )", RegexOptions.Multiline)]
     private static partial Regex Definition();
 
     [GeneratedRegex(@"^//\s+([A-Z]\d{1,2}) {2}", RegexOptions.Multiline)]
@@ -177,6 +177,6 @@ public sealed partial class DocumentTests
     private static partial Regex NativeNumber();
 
     /// <summary>A rule in a list of them.</summary>
-    [GeneratedRegex(@"^\s*(?:///|//|--)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2}) {2}", RegexOptions.Multiline)]
+    [GeneratedRegex(@"^\s*(?:///|//|--)?\s*([a-z]+\.[A-Z]{1,2}\d{1,3}) {2}", RegexOptions.Multiline)]
     private static partial Regex ListItem();
 }
