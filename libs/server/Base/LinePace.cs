@@ -2,7 +2,10 @@ using Garnet.Common.Time;
 
 namespace Garnet.Server.Base;
 
-/// <summary>How often a stranger may make the server write a line of its log: a few a second, and how many were not written with the next one. From any thread.</summary>
+/// <summary>
+/// Bounds the lines of the server's log that others can cause: <see cref="LinesOfSecond"/> a second; the next line says how many were left out. From
+/// any thread.
+/// </summary>
 internal sealed class LinePace(IClock clock)
 {
     private const int LinesOfSecond = 5;

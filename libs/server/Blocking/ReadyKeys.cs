@@ -106,7 +106,8 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
             waits.Remove(wait);
     }
 
-    // blocking.B1; false: of the first key that holds something others are to be served before, and then it looks once more.
+    // False if others have waited longer for the first key that holds something (blocking.B1): they are served first (ahead), then the command is
+    // tried again.
     private bool TryBegin(Connection client, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, out KeyQueue? ahead)
     {
         int keys = wait.Target is null ? locked.Length : locked.Length - 1;

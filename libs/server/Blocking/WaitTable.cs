@@ -28,7 +28,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     /// <summary>Keys that are waited for.</summary>
     internal int Keys => _queues.Shards.Sum(static shard => shard.Count);
 
-    /// <summary>Of these, those for which somebody waits no longer than they are there.</summary>
+    /// <summary>Of these, those with somebody whose wait ends, too, when the key is deleted (XREADGROUP).</summary>
     internal int KeysToStay => Volatile.Read(ref _keysToStay);
 
     /// <summary>A command begins to wait.</summary>

@@ -31,12 +31,12 @@ internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : ID
     /// <summary>The indexes of the arguments that name members of the first key's collection, or-ed together: 0 if no command has one.</summary>
     internal int Members { get; private set; }
 
-    /// <summary>It is one request that came in memory of its own.</summary>
+    /// <summary>True if all of it is one large request (<see cref="BigRequest"/>), whose bytes do not lie in the receive buffer.</summary>
     internal bool IsBig { get; set; }
 
     internal bool IsFull => Count == FramesMax;
 
-    /// <summary>Adds what the parser has just found between the two.</summary>
+    /// <summary>Adds the command that the parser has just found; its bytes lie from start to end.</summary>
     internal void Add(Connection client, byte* start, byte* end, RespParser parser)
     {
         int index = Count++;

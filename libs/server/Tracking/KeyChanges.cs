@@ -179,8 +179,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             Workers.First?.Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
-    // What a replica is given, say: a command tells of it itself. Nobody reads before the locks are given back, so it does not come too
-    // early.
+    // A flush that no command has made, as when a replica takes its primary's data over: FLUSHALL tells those who track itself. Telling them
+    // under the locks is not too early, as nobody reads before these are released.
     private void NoteFlush()
     {
         if (ThreadsWorker is { Running: not null } || !_listeners.Trackers.IsOn)

@@ -121,7 +121,7 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
             || (watch.Database == second && (watch.Existed || MayBeIn(first, watch, nowMs))));
     }
 
-    // Of what cannot be read nobody can say that it is not there.
+    // A key that cannot be read, as of damage on a tier, may be there: EXEC is refused rather than run.
     private bool MayBeIn(int database, Watch watch, long nowMs)
     {
         try

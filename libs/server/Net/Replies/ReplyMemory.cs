@@ -73,7 +73,7 @@ internal sealed unsafe class ReplyMemory(
         return true;
     }
 
-    // Every reply begins before the end of what there was; behind that is the reserve, for what is still said.
+    // The reply is given up; an error takes its place, for which the end of the room moves into a reserve that no reply begins in.
     private void GiveUp(RespWriter writer)
     {
         writer.GiveUpReply(lacksMemory: true);

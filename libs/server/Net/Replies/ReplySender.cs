@@ -75,8 +75,8 @@ internal sealed unsafe class ReplySender(
     }
 
     /// <summary>
-    /// Sends the client's replies of the round, the last of which a value ends that lies in the store, and goes on there with the next. It is let go here, or by the
-    /// client's queue.
+    /// Sends the client's replies of the round so far; the last one ends with a value that is sent from where it lies in the store. The value is released once
+    /// it is sent, by the client's queue if the socket does not take all of it now.
     /// </summary>
     internal void SendSegment(Connection client, PinnedValue value)
     {

@@ -107,7 +107,8 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
     /// <summary>Why a peer that has its place is turned away all the same; null if it is not.</summary>
     private protected byte[]? LateRefusal(PeerAddress peer) => IsProtected(peer) ? ProtectedText : null;
 
-    // Whatever certificate it shows, as in Redis: that says who it is, and not that anybody wanted others than this machine to come.
+    // A client's certificate does not lift protected mode, as in Redis: it says who the client is, and not that the operator wanted the server
+    // to be reached from other machines.
     private bool IsProtected(PeerAddress peer) =>
         Server.Settings.Security.ProtectedMode && !Limits.PasswordRequired && !peer.IsLoopback;
 

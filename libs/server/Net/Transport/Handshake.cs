@@ -16,6 +16,6 @@ internal sealed class Handshake(int descriptor, PeerAddress peer, long deadlineU
     /// <summary>Its end of the encryption; made when its turn comes.</summary>
     internal TlsSession? Session { get; set; }
 
-    /// <summary>What the socket is watched for: to take bytes, or to have some.</summary>
+    /// <summary>True if the socket is watched for room to write into, false if for bytes to read.</summary>
     internal bool AwaitsRoom { get; set; }
 }

@@ -58,8 +58,8 @@ internal sealed class Shipping : IDisposable
     internal DigestThread Digests { get; }
 
     /// <summary>
-    /// A replica has come through the port and greeted: from here on it is served by threads of its own; not in the next role, if there has been
-    /// another word since it was taken.
+    /// A replica has come through the port and greeted: from here on it is served by threads of its own. If the role was changed (REPLICAOF) since its
+    /// socket was taken, it is sent away.
     /// </summary>
     internal void Accept(FreedSocket socket, HelloFacts hello, long words)
     {
