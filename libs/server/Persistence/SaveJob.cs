@@ -120,16 +120,21 @@ internal sealed class SaveJob(
 
     /// <summary>
     /// The snapshot of an orderly stop, taken before this returns. Without a log, save points ask for it whatever it costs; with one, it
-    /// is only to spare the next start a long replay, and taken where that is worth more than it costs.
+    /// is only to spare the next start a long replay, and taken where that is worth more than it costs; or because snapshots name what
+    /// lies on a tier that is no longer there, which this process alone can still read.
     /// </summary>
     internal void TakeLast()
     {
-        bool due = settings.AppendOnly
+        bool isTierLost = !role.IsReplica && server.Store.Names is { } names && names.LacksFile();
+        bool due = isTierLost || (settings.AppendOnly
             ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
-            : settings.Save.Rules.Count > 0 && Changes > 0;
+            : settings.Save.Rules.Count > 0 && Changes > 0);
         if (!due || role.IsReplica || TryStart() == 0) // a replica's data come from its primary
             return;
-        server.Log.SavesBeforeStop();
+        if (isTierLost)
+            server.Log.TierLostAtStop(server.Store.Names!.WhyBroken);
+        else
+            server.Log.SavesBeforeStop();
         Volatile.Read(ref _thread)?.Join();
     }
 

@@ -85,11 +85,38 @@ public sealed class TierOnAndOffTests
         Assert.That((code, said), Is.EqualTo((0, said)));
     }
 
+    // What was removed while the server runs lies there for this process only.
+    [TestCase("the newest snapshot names it")]
+    [TestCase("a snapshot has been tried since")]
+    public void A_tier_that_is_removed_while_the_server_runs_is_saved_by_an_orderly_stop(string why)
+    {
+        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        _ = Servers.Ours; // skips with the reason when it is not there
+        using (ServerProcess server = Start(tier.Flags))
+        {
+            using RespConnection client = new(server.Address, 60_000);
+            Put(client, 0);
+            Demote(client, 0);
+            client.SaveSnapshot();
+            Put(client, Keys);
+            foreach (string file in Directory.GetFiles(tier.Path)) File.Delete(file);
+            if (why == "a snapshot has been tried since")
+                Assert.That(client.Call("SAVE").Text, Does.Contain("the snapshot failed"));
+            client.Send(RespConnection.Encode("SHUTDOWN"));
+            Assert.That(client.ReadsEnd(60_000), Is.True);
+            server.WaitForExit();
+        }
+        Run(tier.Flags, static client => Check(client, 2 * Keys));
+    }
+
+    private ServerProcess Start(string flags) =>
+        ServerProcess.TryStartOurs($"{flags} --dir {_directory.FullName} --appendonly yes --appendfsync always")!;
+
     // Ended by a kill, once all is in the log.
     private void Run(string flags, Action<RespConnection> does)
     {
         _ = Servers.Ours; // skips with the reason when it is not there
-        using ServerProcess server = ServerProcess.TryStartOurs($"{flags} --dir {_directory.FullName} --appendonly yes --appendfsync always")!;
+        using ServerProcess server = Start(flags);
         using RespConnection client = new(server.Address, 60_000);
         does(client);
     }

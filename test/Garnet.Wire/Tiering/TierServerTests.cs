@@ -87,13 +87,47 @@ public sealed class TierServerTests
     }
 
     [TestCase("--tier-path /nowhere/at/all", "tier-path")]
+    [TestCase("--tier-path {0}/file", "it is a file")]
+    [TestCase("--tier-path /proc", "Name a directory that the server may write to")]
     [TestCase("--tier-path {0} --tier-size 1mb", "tier-size")]
     public void A_tier_that_cannot_be_is_refused_with_what_to_do(string flags, string said)
     {
         using TierScratch tier = new();
+        File.WriteAllText(Path.Combine(tier.Path, "file"), "");
         (int code, string text) = RefusedStart.RunWith(Words(string.Format(CultureInfo.InvariantCulture, flags, tier.Path), tier));
         Assert.That((code, text), Is.EqualTo((64, text)));
         Assert.That(text, Does.Contain(said));
+    }
+
+    // Each has a file of its own there, and what it keeps names that.
+    [TestCase(false)]
+    [TestCase(true)]
+    public void Two_servers_may_have_their_tiers_in_one_directory(bool keeps)
+    {
+        const int Few = 200;
+        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        DirectoryInfo[] data = [Directory.CreateTempSubdirectory("garnet-two-tiers-"), Directory.CreateTempSubdirectory("garnet-two-tiers-")];
+        for (int round = 0; round < (keeps ? 2 : 1); round++)
+        {
+            ServerProcess[] servers = [.. data.Select(one => Start(tier.Flags + (keeps ? $" --dir {one.FullName} --appendonly yes" : "")))];
+            RespConnection[] clients = [.. servers.Select(static server => new RespConnection(server.Address, 60_000))];
+            for (int i = 0; i < Few && round == 0; i++)
+            {
+                for (int which = 0; which < 2; which++)
+                {
+                    clients[which].Call("SET", "key:" + i, Value(i + which));
+                    Assert.That(clients[which].Call("TIER.DEMOTE", "key:" + i).ToString(), Is.EqualTo(":1"));
+                }
+            }
+            for (int which = 0; which < 2; which++)
+            {
+                Assert.That(Enumerable.Range(0, Few).Where(i => clients[which].Call("GET", "key:" + i).Text != Value(i + which)), Is.Empty);
+                if (keeps) clients[which].SaveSnapshot();
+                clients[which].Dispose();
+                servers[which].Dispose();
+            }
+        }
+        foreach (DirectoryInfo one in data) one.Delete(recursive: true);
     }
 
     // A disk without so much room, as far as the server can tell: how much there is on ours nobody knows.

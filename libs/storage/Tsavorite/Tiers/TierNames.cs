@@ -37,20 +37,33 @@ public sealed class TierNames
         uint[] segments = snapshot.NamedSegments;
         if (segments.Length == 0)
             return true;
-        int error = _tier.Medium.Sync();
-        if (error != 0)
-        {
-            _isBroken = true;
-            _tier.CountWrite(0, 0, error);
-            WhyBroken = _tier.LastFailure ?? "";
-            return false;
-        }
+        if (!TrySync()) return false;
         lock (_gate)
         {
             _tier.Segments.Name(segments);
             _files.Add((file, segments));
         }
         return true;
+    }
+
+    /// <summary>True if a start would not find what snapshots name, as the tier's file was removed or could not be made durable.</summary>
+    public bool LacksFile()
+    {
+        lock (_gate)
+        {
+            if (_files.Count == 0) return false;
+        }
+        return _isBroken || !TrySync();
+    }
+
+    private bool TrySync()
+    {
+        int error = _tier.Medium.Sync();
+        if (error == 0) return true;
+        _isBroken = true;
+        _tier.CountWrite(0, 0, error);
+        WhyBroken = _tier.LastFailure ?? "";
+        return false;
     }
 
     /// <summary>No snapshots but these are on disk, each as it was written last.</summary>
