@@ -7,19 +7,21 @@ namespace Tsavorite;
 
 /// <summary>
 /// Reads the records that a snapshot's references name from the medium, judges each by its checksum and its place, and puts them in as a snapshot's own records
-/// would be: for stores that cannot go on with the references themselves. One per thread.
+/// would be: for stores that cannot go on with the references themselves. They are read in the order in which they lie there, neighbours together: the more references
+/// there are at once, the less is read twice. One per thread.
 /// </summary>
 internal sealed unsafe class NamedReader : IDisposable
 {
-    private const int Depth = 32;
+    private const int Depth = 8, WindowBytes = 256 << 10;
+    private const long GapBytesMax = 16 << 10; // read for nothing, rather than another read begun: a disk takes about as long for either
     private readonly IMedium _medium;
     private readonly IMediumReader _reader;
     private readonly byte* _memory;
     private readonly NamedTable _table;
     private readonly NativeArray<byte> _room;
-    private readonly long[] _offsets = new long[Depth];
-    private readonly int[] _indexes = new int[Depth];
+    private readonly Window[] _windows = new Window[Depth];
     private readonly FinishedRead[] _finished = new FinishedRead[Depth];
+    private readonly Stack<Window> _alone = new(); // a part of what lay in their window could not be read
     private readonly byte[] _block = new byte[SnapshotWalk.BlockBytes];
 
     /// <summary>What becomes of a record: <paramref name="image"/> is null if it cannot be read, for the reason <paramref name="error"/> (0: its checksum is wrong).</summary>
@@ -30,7 +32,7 @@ internal sealed unsafe class NamedReader : IDisposable
         _medium = medium;
         _table = table;
         _reader = medium.OpenReader(Depth, ReaderWake.None);
-        _room = new NativeArray<byte>(Depth * (long)ColdSegments.PageBytes, ColdSegments.PageBytes);
+        _room = new NativeArray<byte>(Depth * (long)WindowBytes, ColdSegments.PageBytes);
         _memory = _room.Items;
     }
 
@@ -74,25 +76,30 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private LoadOutcome ReadAll(ReadOnlySpan<byte> references, Taken taken)
     {
-        int count = references.Length / ColdNames.ReferenceBytes, next = 0, done = 0;
+        long[] offsets = new long[references.Length / ColdNames.ReferenceBytes];
+        int[] indexes = new int[offsets.Length];
+        for (int i = 0; i < offsets.Length; i++)
+            (offsets[i], indexes[i]) = (ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(i * ColdNames.ReferenceBytes)..])), i);
+        Array.Sort(offsets, indexes);
+        _alone.Clear();
         Stack<int> places = new(Enumerable.Range(0, Depth));
-        while (done < count)
+        int next = 0;
+        while (next < offsets.Length || _alone.Count > 0 || places.Count < Depth)
         {
-            for (; next < count && places.Count > 0; next++)
+            while (places.Count > 0 && (_alone.Count > 0 || next < offsets.Length))
             {
-                long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(next * ColdNames.ReferenceBytes)..]));
-                long start = offset & ~(ColdSegments.PageBytes - 1L);
-                if (!_medium.Has(start, ColdSegments.PageBytes))
+                Window window = _alone.Count > 0 ? _alone.Pop() : WindowFrom(offsets, next);
+                next = Math.Max(next, window.End);
+                if (window.Bytes == 0)
                 {
-                    LoadOutcome outcome = taken(next, _table.RowAt(offset), offset, null, Libc.EIO);
+                    LoadOutcome outcome = taken(indexes[window.First], _table.RowAt(offsets[window.First]), offsets[window.First], null, Libc.EIO);
                     if (outcome != LoadOutcome.Done)
                         return outcome;
-                    done++;
                     continue;
                 }
                 int place = places.Pop();
-                (_offsets[place], _indexes[place]) = (offset, next);
-                _reader.Begin((ulong)place, start, _memory + ((long)place * ColdSegments.PageBytes), ColdSegments.PageBytes);
+                _windows[place] = window;
+                _reader.Begin((ulong)place, window.Start, _memory + ((long)place * WindowBytes), window.Bytes);
             }
             _reader.Submit();
             int got = _reader.Take(_finished);
@@ -100,31 +107,82 @@ internal sealed unsafe class NamedReader : IDisposable
                 _reader.Wait();
             foreach (FinishedRead read in _finished.AsSpan(0, got))
             {
-                LoadOutcome outcome = Finish(read, taken);
+                LoadOutcome outcome = Finish(read, offsets, indexes, taken);
                 if (outcome != LoadOutcome.Done)
                     return outcome;
                 places.Push((int)read.Token);
-                done++;
             }
         }
         return LoadOutcome.Done;
     }
 
-    private LoadOutcome Finish(in FinishedRead read, Taken taken)
+    // The record at the place in the order, and those behind it that lie near. Without bytes: that one is not there.
+    private Window WindowFrom(long[] offsets, int first)
     {
-        int index = _indexes[(int)read.Token];
-        long offset = _offsets[(int)read.Token], start = offset & ~(ColdSegments.PageBytes - 1L);
+        (long start, int bytes) = ExtentOf(offsets[first]);
+        if (!_medium.Has(start, bytes))
+            return new Window(first, first + 1, start, 0);
+        long end = start + bytes;
+        int next = first + 1;
+        for (; next < offsets.Length; next++)
+        {
+            (long at, int more) = ExtentOf(offsets[next]);
+            if (at > end + GapBytesMax || at + more > start + WindowBytes || !_medium.Has(start, Math.Max(end, at + more) - start))
+                break;
+            end = Math.Max(end, at + more);
+        }
+        return new Window(first, next, start, (int)(end - start));
+    }
+
+    // What has to be read to have the record, whole where it fits a window; else its first page.
+    private (long Start, int Bytes) ExtentOf(long offset)
+    {
         SegmentRow row = _table.RowAt(offset);
-        byte* page = _memory + ((long)read.Token * ColdSegments.PageBytes);
-        if (read.Result != ColdSegments.PageBytes)
-            return taken(index, row, offset, null, ErrorOf(read));
-        if (row.Band == 0)
-            return taken(index, row, offset, Sound(page, ColdSegments.PageBytes, offset, row), 0);
-        ColdPart[] parts = row.IsRun(_table.SegmentBytes) ? _table.PartsOf(row) : [Alone(row, start)];
+        long start = offset & ~(ColdSegments.PageBytes - 1L);
+        if (row.Band == 0 || row.IsRun(_table.SegmentBytes))
+            return (start, ColdSegments.PageBytes);
+        int bytes = Alone(row, start).ReadBytes;
+        return (start, bytes is > 0 and <= WindowBytes ? bytes : ColdSegments.PageBytes);
+    }
+
+    private LoadOutcome Finish(in FinishedRead read, long[] offsets, int[] indexes, Taken taken)
+    {
+        Window window = _windows[(int)read.Token];
+        bool isRead = read.Result == window.Bytes;
+        if (!isRead && window.End > window.First + 1)
+        {
+            for (int i = window.First; i < window.End; i++)
+            {
+                (long start, int bytes) = ExtentOf(offsets[i]);
+                _alone.Push(new Window(i, i + 1, start, bytes));
+            }
+            return LoadOutcome.Done;
+        }
+        byte* memory = _memory + ((long)read.Token * WindowBytes);
+        for (int i = window.First; i < window.End; i++)
+        {
+            SegmentRow row = _table.RowAt(offsets[i]);
+            LoadOutcome outcome = isRead
+                ? Finish(indexes[i], row, offsets[i], memory + (offsets[i] - window.Start), (int)(window.Start + window.Bytes - offsets[i]), taken)
+                : taken(indexes[i], row, offsets[i], null, ErrorOf(read));
+            if (outcome != LoadOutcome.Done)
+                return outcome;
+        }
+        return LoadOutcome.Done;
+    }
+
+    // The record's place in memory, with so many bytes from there on.
+    private LoadOutcome Finish(int index, in SegmentRow row, long offset, byte* image, int bytes, Taken taken)
+    {
+        (long start, int extent) = ExtentOf(offset);
+        bool isRun = row.IsRun(_table.SegmentBytes);
+        if (!isRun && (row.Band == 0 || Alone(row, start).ReadBytes == extent))
+            return taken(index, row, offset, Sound(image, Math.Min(bytes, start + extent - offset), offset, row), 0);
+        ColdPart[] parts = isRun ? _table.PartsOf(row) : [Alone(row, start)];
         long room = parts.Sum(static part => (long)part.ReadBytes);
         using NativeArray<byte> large = new(room, ColdSegments.PageBytes);
-        int error = Fetch(parts, large.Items);
-        return taken(index, row, offset, error != 0 ? null : Sound(large.Items, room, offset, row), error);
+        int error = Fetch(parts, large.Items), at = (int)(offset & (ColdSegments.PageBytes - 1));
+        return taken(index, row, offset, error != 0 ? null : Sound(large.Items + at, room - at, offset, row), error);
     }
 
     private ColdPart Alone(in SegmentRow row, long start)
@@ -157,12 +215,10 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
 
-    // The record at the offset, whose page has been read to there and what follows; null if it is not what was written.
-    private static byte* Sound(byte* pages, long bytes, long offset, in SegmentRow row)
+    // The record that lies there, with what follows it; null if it is not what was written.
+    private static byte* Sound(byte* image, long bytes, long offset, in SegmentRow row)
     {
-        int at = (int)(offset & (ColdSegments.PageBytes - 1));
-        byte* image = pages + at;
-        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes - at, int.MaxValue), ColdRecord.PlaceOf(row.Life, offset), out _)
+        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes, int.MaxValue), ColdRecord.PlaceOf(row.Life, offset), out _)
             && Record.Namespace(image) == row.Namespace;
         return isSound ? image : null;
     }
@@ -182,4 +238,7 @@ internal sealed unsafe class NamedReader : IDisposable
         $"Look at what the tier lies on ({SegmentPlace.SettingOf(offset)}); "
             + "put its file back from a copy of the same moment, if there is one; "
             + "else 'garnet-server repair' says what would be lost without");
+
+    /// <summary>What is read in one go: for those from the first up to the end, in the order in which they lie.</summary>
+    private readonly record struct Window(int First, int End, long Start, int Bytes);
 }

@@ -130,11 +130,19 @@ public sealed unsafe class NamedSegments(Store store)
         return SegmentTable.TryRead(block, ref head, rows) ? rows.Count : -1;
     }
 
-    /// <summary>Loads a block of references, whose checksum holds. Several threads may load at the same time, each with a loader of its own.</summary>
+    /// <summary>References in a block, -1 if one of them is not of a segment that is named.</summary>
+    public int CountNamed(ReadOnlySpan<byte> block) => CountReferences(block) is >= 0 and var count && AreNamed(block) ? count : -1;
+
+    /// <summary>True if what references of that origin name is read: those of many blocks at once are read faster.</summary>
+    public bool Reads(BlockOrigin origin) => Losses is not null || !IsToBeAdopted(origin);
+
+    /// <summary>
+    /// Loads the references of a block, or of several one after the other, whose checksums hold. Several threads may load at the same time, each with a loader of its own.
+    /// </summary>
     public LoadOutcome Load(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader)
     {
         ArgumentNullException.ThrowIfNull(loader);
-        if (CountReferences(block) < 0 || !AreNamed(block))
+        if (CountNamed(block) < 0)
             return LoadOutcome.Damaged;
         return Losses is null ? LoadKnown(block, origin, loader) : LoadReadable(block, origin, loader, Losses);
     }
