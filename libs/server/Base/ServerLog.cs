@@ -118,7 +118,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void SavesBeforeStop() => Write(LogLevel.Information, 65, "Taking a snapshot before the end");
 
     internal void TierLostAtStop(string why) => Write(LogLevel.Warning, 126,
-        $"What snapshots name on the tier would not be there at the next start ({why}): taking a snapshot that has all of it before the end");
+        $"What snapshots name on the tier would not be there at the next start ({why}): taking a snapshot that has all of it before " +
+        "the end");
 
     internal void LogGrown(long bytes) =>
         Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");

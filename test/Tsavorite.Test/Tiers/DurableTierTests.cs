@@ -15,12 +15,12 @@ public sealed class DurableTierTests
     public void What_lies_on_the_tier_is_named_and_a_start_puts_it_back_without_reading_it()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
         NamingList list = NamingList.Of(bench.Store);
         Assert.That(list.ReferenceCount, Is.GreaterThan(2500), "what is sealed is named");
         Assert.That(list.RecordCount, Is.LessThan(700), "what is in memory is copied");
         medium.Crash(1);
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         LoadUnread(list, again);
         Assert.That((again.Count(again.Namespaces.Id(0)), again.CountWithExpiry(again.Namespaces.Id(0)), again.Count(again.Namespaces.Id(3))), Is.EqualTo((3000L, 300L, 200L)));
         AssertHolds(again, then);
@@ -30,7 +30,7 @@ public sealed class DurableTierTests
     public void Numbers_of_databases_that_were_swapped_and_flushed_stand_for_what_they_did()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         bench.Store.Namespaces.Flush(0, wait: false);
         uint fresh = bench.Store.Namespaces.Id(0);
         for (int i = 0; i < 500; i++) bench.Set("f" + i, TieredBench.Value(i, 90), fresh);
@@ -38,7 +38,7 @@ public sealed class DurableTierTests
         bench.Demote();
         SortedDictionary<string, string> then = Content.Of(bench.Store);
         NamingList list = NamingList.Of(bench.Store);
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         again.Namespaces.Id(9); // others have been looked up before
         LoadUnread(list, again);
         Assert.That((again.Count(again.Namespaces.Id(3)), again.Count(again.Namespaces.Id(0)), again.Count(again.Namespaces.Id(9))), Is.EqualTo((500L, 200L, 0L)));
@@ -51,13 +51,13 @@ public sealed class DurableTierTests
         for (int seed = 1; seed <= 5; seed++)
         {
             using SimulatedMedium medium = new(MediumBytes);
-            using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+            using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
             Random random = new(seed);
             NamingList list = NamingList.Of(bench.Store, "one", _ => Churn(bench, random));
             for (int i = 0; i < 3000; i++) Churn(bench, random);
             Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
             medium.Crash(seed);
-            using Store again = new(Settings(medium));
+            using Store again = new(TieredBench.KeptSettings(medium));
             Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done), $"seed {seed}");
             Assert.That(Content.Of(again), Is.EqualTo(then), $"seed {seed}");
             Assert.That(StoreCheck.Run(again), Is.Empty, $"seed {seed}");
@@ -68,7 +68,7 @@ public sealed class DurableTierTests
     public void Segments_that_a_snapshot_names_wait_for_the_one_after_the_next()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList.Of(bench.Store, "first");
         bench.Store.Names!.Published("first", null);
         for (int i = 0; i < 3000; i++) bench.Delete("k" + i);
@@ -86,7 +86,7 @@ public sealed class DurableTierTests
     public void A_tier_full_of_what_snapshots_name_gives_nothing_of_it_away_and_asks_for_one()
     {
         using SimulatedMedium medium = new(2 << 20);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         for (int i = 0; i < 1200; i++) bench.Set("k" + i, TieredBench.Value(i, 1000));
         bench.Demote();
         SortedDictionary<string, string> then = Content.Of(bench.Store);
@@ -99,7 +99,7 @@ public sealed class DurableTierTests
             for (int i = 0; i < 20; i++) bench.Store.StepMovers(bench.NowMs += 2000);
         }
         Assert.That(bench.Store.Names.WantsSnapshot);
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done));
         Assert.That(Content.Of(again), Is.EqualTo(then));
     }
@@ -108,7 +108,7 @@ public sealed class DurableTierTests
     public void A_tier_that_was_full_of_what_snapshots_name_takes_values_again_once_there_is_less()
     {
         using SimulatedMedium medium = new(2 << 20);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         int keys = 0;
         for (; bench.Tier().FreeBytes > 3 * (32 << 10); bench.Demote())
         {
@@ -145,12 +145,12 @@ public sealed class DurableTierTests
     {
         const int Databases = 16, Keys = 60;
         using SimulatedMedium medium = new(2 * MediumBytes);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         for (int i = 0; i < Keys * Databases; i++) bench.Set("k" + i, TieredBench.Value(i, 100), bench.Store.Namespaces.Id(i % Databases));
         bench.Demote();
         NamingList list = NamingList.Of(bench.Store);
         Assert.That(list.ReferenceCount, Is.EqualTo(Keys * Databases));
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         LoadUnread(list, again);
     }
 
@@ -159,7 +159,7 @@ public sealed class DurableTierTests
     {
         const int Flushes = 60, Keys = 40;
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         int[] sizes = [60, 5_000, 9_000, 20_000];
         for (int i = 0; i < Flushes; i++)
         {
@@ -179,7 +179,7 @@ public sealed class DurableTierTests
     public void The_snapshot_before_can_be_loaded_while_both_are_there()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
         NamingList first = NamingList.Of(bench.Store, "first");
         bench.Store.Names!.Published("first", null);
         Random random = new(7);
@@ -187,12 +187,12 @@ public sealed class DurableTierTests
         NamingList second = NamingList.Of(bench.Store, "second");
         bench.Store.Names.Published("second", "first");
         for (int i = 0; i < 2000; i++) Churn(bench, random);
-        using (Store newest = new(Settings(medium)))
+        using (Store newest = new(TieredBench.KeptSettings(medium)))
         {
             Assert.That(second.Load(newest, "second"), Is.EqualTo(LoadOutcome.Done));
             Assert.That(StoreCheck.Run(newest), Is.Empty);
         }
-        using Store previous = new(Settings(medium));
+        using Store previous = new(TieredBench.KeptSettings(medium));
         Assert.That(first.Load(previous, "first"), Is.EqualTo(LoadOutcome.Done));
         Assert.That(Content.Of(previous), Is.EqualTo(then));
     }
@@ -201,7 +201,7 @@ public sealed class DurableTierTests
     public void Who_looks_for_parts_that_expire_reads_only_segments_that_may_have_some()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        StoreSettings settings = Settings(medium) with { ValueCheck = new Believer() };
+        StoreSettings settings = TieredBench.KeptSettings(medium) with { ValueCheck = new Believer() };
         using Bench bench = new(settings);
         for (int i = 0; i < 2000; i++) bench.Set("k" + i, "plain".PadRight(100));
         bench.Demote();
@@ -216,73 +216,57 @@ public sealed class DurableTierTests
     }
 
     [Test]
-    public void What_another_wrote_is_read_and_put_in_record_by_record()
-    {
-        using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
-        NamingList list = NamingList.Of(bench.Store);
-        int before = medium.Reads, judged = 2 * list.Segments.Sum(static block => NamedSegments.CountSegments(block));
-        using (Store judging = new(Settings(medium) with { ValueCheck = new Believer() }))
-        {
-            Assert.That(list.Load(judging, origin: BlockOrigin.Foreign), Is.EqualTo(LoadOutcome.Done));
-            Assert.That(medium.Reads - before, Is.GreaterThan(judged), "records, too");
-            Assert.That(Content.Of(judging), Is.EqualTo(then));
-        }
-        list.ExpectElsewhere(Settings(medium), medium, then);
-    }
-
-    [Test]
     public void A_tier_that_is_not_the_one_named_is_refused()
     {
         using SimulatedMedium medium = new(MediumBytes), empty = new(MediumBytes), small = new(96 << 10);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList list = NamingList.Of(bench.Store);
-        Refuses(list, Settings(empty), "are not those that are named");
-        Refuses(list, Settings(small), "smaller");
-        Refuses(list, Settings(medium) with { TierId = 8 }, "another server");
+        Refuses(list, TieredBench.KeptSettings(empty), "are not those that are named");
+        Refuses(list, TieredBench.KeptSettings(small), "smaller");
+        Refuses(list, TieredBench.KeptSettings(medium) with { TierId = 8 }, "another server");
         Refuses(list, Bench.Tiny(), "there is no tier");
         medium.At(1 * (32 << 10), 64).Clear();
-        Refuses(list, Settings(medium), "segment 1");
+        Refuses(list, TieredBench.KeptSettings(medium), "segment 1");
     }
 
     [Test]
     public void A_copy_from_when_a_segment_was_still_being_filled_is_refused()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         Move(bench, 0, 3);
         byte[] older = medium.At(0, (int)MediumBytes).ToArray();
         Move(bench, 3, 6);
         NamingList list = NamingList.Of(bench.Store);
         Assert.That(list.ReferenceCount, Is.EqualTo(6));
         older.CopyTo(medium.At(0, older.Length));
-        Refuses(list, Settings(medium), "are not those that are named (segment 1)");
+        Refuses(list, TieredBench.KeptSettings(medium), "are not those that are named (segment 1)");
     }
 
     [Test]
     public void A_segment_whose_last_page_was_never_written_is_refused_and_one_with_a_harmed_bit_there_is_not([Values] bool isShared)
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         Move(bench, 0, isShared ? 6 : 1, isShared ? 900 : 15_000);
         NamingList list = NamingList.Of(bench.Store);
         Span<byte> last = medium.At(Segment + (isShared ? 5 : 3) * Page, Page);
         last[20] ^= 1;
-        using (Bench again = new(Settings(medium)))
+        using (Bench again = new(TieredBench.KeptSettings(medium)))
         {
             Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
             Assert.That(() => again.Get(isShared ? "k5" : "k0"), Throws.TypeOf<GarnetException>());
             Assert.That(isShared ? again.Get("k0") : [], Is.Not.Null);
         }
         last.Clear();
-        Refuses(list, Settings(medium), "are not those that are named (segment 1)");
+        Refuses(list, TieredBench.KeptSettings(medium), "are not those that are named (segment 1)");
     }
 
     [Test]
     public void A_segment_that_the_medium_failed_to_write_to_its_end_is_copied_and_not_named()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         Move(bench, 0, 3);
         medium.FailsWrite = static _ => 5;
         Move(bench, 3, 4, moved: 0);
@@ -291,7 +275,7 @@ public sealed class DurableTierTests
         SortedDictionary<string, string> then = Content.Of(bench.Store);
         NamingList list = NamingList.Of(bench.Store);
         Assert.That((list.ReferenceCount, list.RecordCount), Is.EqualTo((2L, 4L)));
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done));
         AssertHolds(again, then);
     }
@@ -300,9 +284,9 @@ public sealed class DurableTierTests
     public void A_tier_smaller_than_what_the_snapshot_before_names_is_refused_with_the_size_it_needs()
     {
         using SimulatedMedium medium = new(MediumBytes), small = new(96 << 10);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList list = NamingList.Of(bench.Store);
-        using Store store = new(Settings(small));
+        using Store store = new(TieredBench.KeptSettings(small));
         GarnetException refusal = Assert.Throws<GarnetException>(() => list.Open(store, "before", isLoaded: false))!;
         Assert.That(refusal.Message, Does.Contain("the snapshot before names").And.Match("Set tier-size to [0-9]{6,} bytes"));
     }
@@ -311,9 +295,9 @@ public sealed class DurableTierTests
     public void A_table_of_segments_of_another_size_is_refused_and_no_way_back()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList list = NamingList.Of(bench.Store);
-        StoreSettings other = Settings(medium) with { TierSegmentBytes = 64 << 10 };
+        StoreSettings other = TieredBench.KeptSettings(medium) with { TierSegmentBytes = 64 << 10 };
         Refuses(list, other, "bytes each");
         using Store store = new(other);
         list.Open(store, "before", isLoaded: false);
@@ -324,11 +308,11 @@ public sealed class DurableTierTests
     public void A_damaged_head_is_told_and_a_damaged_record_is_an_error_for_its_key_only()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList list = NamingList.Of(bench.Store);
         medium.At((1 * (32 << 10)) + 20, 1)[0] ^= 1;
         medium.At(ColdAddress.Offset(BitConverter.ToUInt64(list.References[0])) + 20, 1)[0] ^= 1; // of a record that is named
-        using Bench again = new(Settings(medium));
+        using Bench again = new(TieredBench.KeptSettings(medium));
         Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
         int failures = 0, answers = 0;
         for (int i = 0; i < 3000; i++)
@@ -349,7 +333,7 @@ public sealed class DurableTierTests
     public void A_table_or_reference_that_says_what_cannot_be_is_refused_and_nothing_falls_over()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
         NamingList list = NamingList.Of(bench.Store);
         Random random = new(3);
         int refused = 0, loaded = 0;
@@ -363,7 +347,7 @@ public sealed class DurableTierTests
             byte[] block = isTable ? harmed.Segments[0] : harmed.References[random.Next(harmed.References.Count)];
             int at = random.Next(block.Length);
             block[at] ^= (byte)(1 << random.Next(8));
-            using Store store = new(Settings(medium) with { ValueCheck = isForeign ? new Believer() : null });
+            using Store store = new(TieredBench.KeptSettings(medium) with { ValueCheck = isForeign ? new Believer() : null });
             if (!IsLoaded(harmed, store, isForeign ? BlockOrigin.Foreign : BlockOrigin.Own))
             {
                 refused++;
@@ -393,85 +377,23 @@ public sealed class DurableTierTests
     public unsafe void A_table_in_which_a_database_has_two_numbers_or_two_have_one_is_refused([Values] bool reads, [Values] bool twoHaveOne)
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList list = NamingList.Of(bench.Store);
         Span<SegmentRow> rows = System.Runtime.InteropServices.MemoryMarshal.Cast<byte, SegmentRow>(list.Segments[0].AsSpan(SegmentTable.HeadBytes));
         (rows[0].Namespace, rows[0].Database) = twoHaveOne ? (rows[0].Namespace, 9) : (99u, rows[0].Database);
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         NamedSegments named = new(again) { Losses = reads ? new ColdLosses() : null };
         Assert.That((named.Add(list.Segments[0], BlockOrigin.Own), named.Open("one", isLoaded: true)), Is.EqualTo((true, false)));
-    }
-
-    [Test]
-    public void A_reference_with_bits_of_another_hash_is_found_by_who_reads_what_is_named_and_the_value_is_not_lost()
-    {
-        using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
-        NamingList list = NamingList.Of(bench.Store);
-        list.References[0][^1] ^= 0; // as it was
-        Assert.That(Read(list).IsAsNamed);
-        list.References[0][5] ^= 8; // of the word's tag
-        ColdLosses losses = Read(list);
-        Assert.That((losses.IsAsNamed, losses.HasAny, losses.Others.Count), Is.EqualTo((false, false, 1)));
-
-        ColdLosses Read(NamingList list)
-        {
-            using Store again = new(Bench.Tiny() with { Named = medium });
-            ColdLosses losses = new();
-            Assert.That(list.Load(again, losses: losses), Is.EqualTo(LoadOutcome.Done));
-            Assert.That(Content.Of(again), Is.EqualTo(then));
-            return losses;
-        }
-    }
-
-    [Test]
-    public void Who_reads_what_is_named_reads_it_once_and_neighbours_together()
-    {
-        const int Keys = 500, PagesOfSegment = 2;
-        using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = new(Settings(medium));
-        bench.Cold(Keys, 100);
-        NamingList list = NamingList.Of(bench.Store);
-        int before = medium.Reads, segments = list.Segments.Sum(static block => NamedSegments.CountSegments(block));
-        using Store again = new(Bench.Tiny() with { Named = medium });
-        ColdLosses losses = new();
-        Assert.That((list.Load(again, losses: losses), losses.IsAsNamed), Is.EqualTo((LoadOutcome.Done, true)));
-        int reads = medium.Reads - before;
-        Assert.That(Content.Of(again), Is.EqualTo(Content.Of(bench.Store)));
-        Assert.That(reads - (PagesOfSegment * segments), Is.InRange(segments / 2, list.ReferenceCount / 10));
-    }
-
-    // What is read together is read again by itself then.
-    [TestCase(5)]
-    [TestCase(SimulatedMedium.Short)]
-    public void A_read_of_neighbours_that_fails_costs_only_those_that_cannot_be_read(int fault)
-    {
-        using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
-        NamingList list = NamingList.Of(bench.Store);
-        int judged = 2 * list.Segments.Sum(static block => NamedSegments.CountSegments(block));
-        foreach (bool goesOn in new[] { false, true })
-        {
-            using Store again = new(Bench.Tiny() with { Named = medium });
-            ColdLosses losses = new();
-            int first = medium.Reads + judged + 1;
-            medium.FailsRead = number => number == first || (goesOn && number > first) ? fault : 0;
-            Assert.That(list.Load(again, losses: losses), Is.EqualTo(LoadOutcome.Done));
-            medium.FailsRead = static _ => 0;
-            Assert.That(losses.Keys + losses.Pieces, Is.EqualTo(goesOn ? list.ReferenceCount : 0));
-            if (!goesOn)
-                Assert.That(Content.Of(again), Is.EqualTo(then));
-        }
     }
 
     [Test]
     public void A_record_that_is_referred_to_twice_is_found_in_the_end()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out _);
+        using Bench bench = TieredBench.Filled(medium, out _);
         NamingList list = NamingList.Of(bench.Store);
         list.References.Add(list.References[0][..ColdNames.ReferenceBytes]);
-        using Store again = new(Settings(medium));
+        using Store again = new(TieredBench.KeptSettings(medium));
         Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Damaged));
     }
 
@@ -480,12 +402,12 @@ public sealed class DurableTierTests
     {
         const int Timed = 300;
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = new(Settings(medium));
+        using Bench bench = new(TieredBench.KeptSettings(medium));
         for (int i = 0; i < Timed; i++) bench.Set("t" + i, TieredBench.Value(i, 100), 0, bench.NowMs + 1000);
         bench.Demote();
         NamingList list = NamingList.Of(bench.Store, between: _ => bench.Store.Tiers!.Step(bench.NowMs += 2000));
         Assert.That((bench.Store.Count(0), list.ReferenceCount), Is.EqualTo((0, Timed)), "it is in the cut");
-        using Bench again = new(Settings(medium));
+        using Bench again = new(TieredBench.KeptSettings(medium));
         LoadUnread(list, again.Store);
         Assert.That(again.Store.Count(0), Is.EqualTo(Timed));
         for (int round = 0; round < 100; round++) again.Store.Tiers!.Step(bench.NowMs);
@@ -496,7 +418,7 @@ public sealed class DurableTierTests
     public void A_snapshot_whose_names_cannot_be_made_durable_does_not_count_and_the_next_copies()
     {
         using SimulatedMedium medium = new(MediumBytes);
-        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
         medium.SyncError = 5;
         Assert.That(() => NamingList.Of(bench.Store), Throws.InvalidOperationException);
         medium.SyncError = 0;
@@ -570,21 +492,6 @@ public sealed class DurableTierTests
         using Store store = new(settings);
         GarnetException refusal = Assert.Throws<GarnetException>(() => list.Load(store))!;
         Assert.That(refusal.Message, Does.Contain(why));
-    }
-
-    private static StoreSettings Settings(SimulatedMedium medium) => TieredBench.Settings(medium) with { TierId = 7 };
-
-    // 3,000 keys in database 0, every tenth with an expiry, 200 in database 3; a tenth of them in memory.
-    private static Bench Filled(SimulatedMedium medium, out SortedDictionary<string, string> content)
-    {
-        Bench bench = new(Settings(medium));
-        uint other = bench.Store.Namespaces.Id(3);
-        for (int i = 0; i < 3000; i++) bench.Set("k" + i, TieredBench.Value(i, i % 200), 0, i % 10 == 0 ? 9_000_000 + i : 0, (ulong)i);
-        for (int i = 0; i < 200; i++) bench.Set("o" + i, TieredBench.Value(i, i * 40), other);
-        bench.Demote();
-        for (int i = 0; i < 3000; i += 11) bench.Set("k" + i, TieredBench.Value(i, 50), 0, i % 10 == 0 ? 9_000_000 + i : 0);
-        content = Content.Of(bench.Store);
-        return bench;
     }
 
     // One by one, as TIER.DEMOTE does: the segment stays open, and each record has pages of its own.

@@ -1,4 +1,5 @@
 using NUnit.Framework;
+using Tsavorite.Test.Snapshots;
 
 namespace Tsavorite.Test.Tiers;
 
@@ -25,6 +26,22 @@ internal static class TieredBench
         byte[] value = new byte[bytes];
         new Random(seed).NextBytes(value);
         return value;
+    }
+
+    /// <summary>Of a tier whose segments snapshots may name.</summary>
+    public static StoreSettings KeptSettings(SimulatedMedium medium) => Settings(medium) with { TierId = 7 };
+
+    /// <summary>3,000 keys in database 0, every tenth with an expiry, 200 in database 3; a tenth of them in memory.</summary>
+    public static Bench Filled(SimulatedMedium medium, out SortedDictionary<string, string> content)
+    {
+        Bench bench = new(KeptSettings(medium));
+        uint other = bench.Store.Namespaces.Id(3);
+        for (int i = 0; i < 3000; i++) bench.Set("k" + i, Value(i, i % 200), 0, i % 10 == 0 ? 9_000_000 + i : 0, (ulong)i);
+        for (int i = 0; i < 200; i++) bench.Set("o" + i, Value(i, i * 40), other);
+        bench.Demote();
+        for (int i = 0; i < 3000; i += 11) bench.Set("k" + i, Value(i, 50), 0, i % 10 == 0 ? 9_000_000 + i : 0);
+        content = Content.Of(bench.Store);
+        return bench;
     }
 
     /// <summary>How often segments are pinned, in all.</summary>

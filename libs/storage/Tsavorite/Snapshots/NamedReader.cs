@@ -79,7 +79,10 @@ internal sealed unsafe class NamedReader : IDisposable
         long[] offsets = new long[references.Length / ColdNames.ReferenceBytes];
         int[] indexes = new int[offsets.Length];
         for (int i = 0; i < offsets.Length; i++)
-            (offsets[i], indexes[i]) = (ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(i * ColdNames.ReferenceBytes)..])), i);
+        {
+            ulong word = BinaryPrimitives.ReadUInt64LittleEndian(references[(i * ColdNames.ReferenceBytes)..]);
+            (offsets[i], indexes[i]) = (ColdAddress.Offset(word), i);
+        }
         Array.Sort(offsets, indexes);
         _alone.Clear();
         Stack<int> places = new(Enumerable.Range(0, Depth));
@@ -92,7 +95,8 @@ internal sealed unsafe class NamedReader : IDisposable
                 next = Math.Max(next, window.End);
                 if (window.Bytes == 0)
                 {
-                    LoadOutcome outcome = taken(indexes[window.First], _table.RowAt(offsets[window.First]), offsets[window.First], null, Libc.EIO);
+                    long offset = offsets[window.First];
+                    LoadOutcome outcome = taken(indexes[window.First], _table.RowAt(offset), offset, null, Libc.EIO);
                     if (outcome != LoadOutcome.Done)
                         return outcome;
                     continue;
@@ -163,7 +167,7 @@ internal sealed unsafe class NamedReader : IDisposable
         {
             SegmentRow row = _table.RowAt(offsets[i]);
             LoadOutcome outcome = isRead
-                ? Finish(indexes[i], row, offsets[i], memory + (offsets[i] - window.Start), (int)(window.Start + window.Bytes - offsets[i]), taken)
+                ? Finish(indexes[i], row, offsets[i], memory + (offsets[i] - window.Start), window.Start + window.Bytes - offsets[i], taken)
                 : taken(indexes[i], row, offsets[i], null, ErrorOf(read));
             if (outcome != LoadOutcome.Done)
                 return outcome;
@@ -172,7 +176,7 @@ internal sealed unsafe class NamedReader : IDisposable
     }
 
     // The record's place in memory, with so many bytes from there on.
-    private LoadOutcome Finish(int index, in SegmentRow row, long offset, byte* image, int bytes, Taken taken)
+    private LoadOutcome Finish(int index, in SegmentRow row, long offset, byte* image, long bytes, Taken taken)
     {
         (long start, int extent) = ExtentOf(offset);
         bool isRun = row.IsRun(_table.SegmentBytes);

@@ -37,7 +37,8 @@ public sealed class TierNames
         uint[] segments = snapshot.NamedSegments;
         if (segments.Length == 0)
             return true;
-        if (!TrySync()) return false;
+        if (!TrySync())
+            return false;
         lock (_gate)
         {
             _tier.Segments.Name(segments);
@@ -51,7 +52,8 @@ public sealed class TierNames
     {
         lock (_gate)
         {
-            if (_files.Count == 0) return false;
+            if (_files.Count == 0)
+                return false;
         }
         return _isBroken || !TrySync();
     }
@@ -59,7 +61,8 @@ public sealed class TierNames
     private bool TrySync()
     {
         int error = _tier.Medium.Sync();
-        if (error == 0) return true;
+        if (error == 0)
+            return true;
         _isBroken = true;
         _tier.CountWrite(0, 0, error);
         WhyBroken = _tier.LastFailure ?? "";
