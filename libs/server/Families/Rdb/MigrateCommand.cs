@@ -156,7 +156,7 @@ internal readonly unsafe struct Migrate : ICommand
             {
                 if (!call[3].IsEmpty)
                     failed = call.FailBytes("ERR When using MIGRATE KEYS option, the key argument must be set to the empty string"u8);
-                (terms.FirstKey, terms.Keys) = (i + 1, left);
+                terms.Keys = Math.Min(left, 1); // with nothing behind the word there is none
                 break;
             }
             else
@@ -167,6 +167,8 @@ internal readonly unsafe struct Migrate : ICommand
 
         if (failed == Reply.Sent && (!call.TryInt64(5, out long _) || !call.TryInt64(4, out long _)))
             failed = call.Fail(Fault.NotAnInteger);
+        if (terms.Keys > 0 && KeyPositions.TryOf(ref call, call.Server.Commands.Specs[call.Client.LastCommand].Keys, out KeyPositions keys))
+            (terms.FirstKey, terms.Keys) = (keys[0], keys.Count);
         call.TryInt64(5, out long timeout);
         _ = int.TryParse(call.Text(2), NumberStyles.None, CultureInfo.InvariantCulture, out int port);
         terms = terms with
