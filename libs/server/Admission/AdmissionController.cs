@@ -12,31 +12,18 @@ internal static unsafe class AdmissionController
     /// <summary>Runs the command of a connection, or keeps it for EXEC, unless a rule has something against it.</summary>
     internal static Reply Run(ref Call call, CommandEntry* entry)
     {
-        Connection client = call.Client;
-        bool queues = IsQueued(client, entry);
-        var question = new Question(queues ? Asker.Queued : Asker.Client, entry, FlagsOf(client, entry));
-        if (!IsAdmitted(ref call, in question, out Reply reply))
-            return reply;
-        if (queues)
-            return call.Worker.Transactions.Enqueue(ref call, entry);
-        reply = Execution.Run(ref call, entry);
-        // CLIENT CACHING before a MULTI holds until its EXEC
-        if ((client.Modes & ClientModes.Tracking) != 0 && (client.Modes & ClientModes.Transaction) == 0)
-            TrackedReads.AfterRun(ref call);
+        var silence = new ReplySilence(ref call);
+        Reply reply = RunHeard(ref call, entry);
+        silence.End(ref call, entry, reply);
         return reply;
     }
 
     /// <summary>Runs the command beside a script that has run for too long, if that may be.</summary>
     internal static Reply RunBusy(ref Call call, CommandEntry* entry)
     {
-        var question = new Question(Asker.Busy, entry, entry->Flags);
-        if (!IsAdmitted(ref call, in question, out Reply reply))
-            return reply;
-        if (IsQueued(call.Client, entry))
-            return call.Worker.Transactions.Enqueue(ref call, entry);
-        reply = Execution.RunPlain(ref call, entry, entry->Id);
-        if ((entry->Flags & CommandFlags.Admin) != 0)
-            Audited.Ran(ref call, entry, reply);
+        var silence = new ReplySilence(ref call);
+        Reply reply = RunHeardBusy(ref call, entry);
+        silence.End(ref call, entry, reply);
         return reply;
     }
 
@@ -72,6 +59,32 @@ internal static unsafe class AdmissionController
         return IsStillAllowed(ref call, entry);
     }
 
+    private static Reply RunHeard(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        bool queues = IsQueued(client, entry);
+        var question = new Question(queues ? Asker.Queued : Asker.Client, entry, FlagsOf(client, entry));
+        if (!IsAdmitted(ref call, in question, out Reply reply))
+            return reply;
+        if (queues)
+            return call.Worker.Transactions.Enqueue(ref call, entry);
+        reply = Execution.Run(ref call, entry);
+        // CLIENT CACHING before a MULTI holds until its EXEC
+        if ((client.Modes & ClientModes.Tracking) != 0 && (client.Modes & ClientModes.Transaction) == 0)
+            TrackedReads.AfterRun(ref call);
+        return reply;
+    }
+
+    private static Reply RunHeardBusy(ref Call call, CommandEntry* entry)
+    {
+        var question = new Question(Asker.Busy, entry, entry->Flags);
+        if (!IsAdmitted(ref call, in question, out Reply reply))
+            return reply;
+        if (IsQueued(call.Client, entry))
+            return call.Worker.Transactions.Enqueue(ref call, entry);
+        return Execution.RunTimed(ref call, entry);
+    }
+
     private static bool IsStillAllowed(ref Call call, CommandEntry* entry)
     {
         AdmissionResult result = AdmissionRules.Ask(ref call, new Question(Asker.Executed, entry, entry->Flags));
@@ -96,7 +109,8 @@ internal static unsafe class AdmissionController
         Execution.CountRefusal(call.Worker, question.Entry->Id);
         bool transacts = (call.Client.Modes & ClientModes.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         if (transacts)
-            reply = call.Worker.Transactions.Refused(ref call, question.Entry, before);
+            call.Worker.Transactions.Refused(ref call, question.Entry, before);
+        reply = Reply.Sent; // it has been counted: whoever runs commands counts those that fail
         return false;
     }
 

@@ -22,9 +22,15 @@ internal static class ContextRule
     private static unsafe AdmissionResult BesideScript(ref Call call, in Question question)
     {
         CommandEntry* entry = question.Entry;
-        if (question.Is(CommandFlags.NoMulti) && (call.Client.Modes & ClientModes.Transaction) != 0)
+        bool transacts = (call.Client.Modes & ClientModes.Transaction) != 0;
+        if (question.Is(CommandFlags.NoMulti) && transacts)
             return NotQueued();
-        bool runs = entry->FirstKey == 0 && question.Is(CommandFlags.AllowBusy);
+        AdmissionResult asSubscriber = ForSubscriber(ref call, in question);
+        if (!asSubscriber.IsAllowed)
+            return asSubscriber;
+        // WATCH in a transaction touches none: it says that it does not belong there
+        bool touches = entry->FirstKey != 0 && !(transacts && question.Is(CommandFlags.Immediate));
+        bool runs = !touches && question.Is(CommandFlags.AllowBusy);
         if (runs && (entry->Id != call.Server.Commands.Shutdown || (call.Count > 1 && call.Is(1, "NOSAVE"u8))))
             return AdmissionResult.Allowed;
         return AdmissionResult.Refused(FaultText.Busy(call.Server.Workers.RunningScript() is { IsFunction: true }));

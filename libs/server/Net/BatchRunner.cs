@@ -114,9 +114,11 @@ internal sealed unsafe class BatchRunner : IDisposable
         {
             Connection client = _clients[At];
             Frame* frame = _frames + At;
-            bool isMiss = _fetching.IsMiss(e);
+            bool isSilent = _fetching.Skips || (client.Modes & ClientModes.ReplyOff) != 0, isMiss = _fetching.IsMiss(e);
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
+            if (!isMiss && isSilent)
+                _worker.TakeBackReply(); // an error is a reply
             EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame, e) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
             _asksRules |= _fetching.HasLine; // tiering.M1: it holds for what comes behind it
         }
@@ -237,19 +239,15 @@ internal sealed unsafe class BatchRunner : IDisposable
     {
         Connection client = call.Client;
         long before = _worker.Out.Mark;
-        bool off = (client.Modes & ClientModes.ReplyOff) != 0;
-        bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
-        client.Modes &= ~ClientModes.ReplySkip;
-        _fetching.Skips = skip;
+        _fetching.Skips = (client.Modes & ClientModes.ReplySkip) != 0;
         Reply reply = AdmissionController.Run(ref call, entry);
-        _asksRules |= _server.AsksRules; // a setting that the command has changed counts for the next command of the batch
+        // What the command has changed (a setting, a pause) counts for the next command of the batch, whoever has sent that. Nothing is taken back: a rule that
+        // has nothing to say any more allows.
+        _asksRules |= _server.AsksRules | _worker.Store.Tight;
+        _placed |= _server.Replication.IsAsked;
         if (_server.Monitoring.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             _server.Monitoring.ConsiderReply(client, call.Arguments, _worker.Out.Mark - before);
-        if (skip)
-            client.SkipLater(reply);
         _fetching.Skips = false;
-        if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
-            _worker.Out.TakeBackTo(before);
         return reply;
     }
 

@@ -131,7 +131,11 @@ internal sealed unsafe class BusyClients(
         int command = worker.Server.Commands.Find(args, count);
         client.LastCommand = command;
         var call = new Call(worker, client, args, count, 0);
-        client.CloseAfterReply |= AdmissionController.RunBusy(ref call, worker.Server.Commands.Entries + command) == Reply.Close;
+        client.Commands++;
+        Reply reply = AdmissionController.RunBusy(ref call, worker.Server.Commands.Entries + command);
+        if (reply == Reply.Failed)
+            Execution.CountFailure(worker, command);
+        client.CloseAfterReply |= reply == Reply.Close;
     }
 
     /// <inheritdoc/>

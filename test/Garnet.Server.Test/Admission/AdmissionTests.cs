@@ -132,6 +132,95 @@ public sealed partial class AdmissionTests
         }
     }
 
+    [Test]
+    public void A_setting_counts_for_the_next_command_of_the_same_pipeline()
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Network.ReactorThreads = 1);
+        using var client = new TestClient(server.Server.Port);
+        string[] replies = client.Pipeline(1, ["SET", "a", "1"], ["CONFIG", "SET", "min-replicas-to-write", "1"], ["SET", "a", "2"], ["GET", "a"], ["CONFIG", "SET", "min-replicas-to-write", "0"], ["SET", "a", "3"]);
+        Assert.That(replies, Is.EqualTo((string[])["OK", "OK", "NOREPLICAS Not enough good replicas to write.", "1", "OK", "OK"]));
+        replies = client.Pipeline(1, ["CONFIG", "SET", "maxmemory", "1"], ["SET", "a", "4"], ["CONFIG", "SET", "maxmemory", "0"], ["SET", "a", "5"]);
+        Assert.That(replies[1], Does.StartWith("OOM"));
+        Assert.That(replies[3], Is.EqualTo("OK"));
+    }
+
+    [Test]
+    public void Who_is_refused_is_counted_once()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        client.Call("CONFIG", "SET", "min-replicas-to-write", "1");
+        Assert.That(client.Call("SET", "a", "1"), Does.StartWith("NOREPLICAS"));
+        Assert.That(client.Call("GET"), Does.StartWith("ERR wrong number"));
+        Assert.That(client.Call("INCRBY", "a", "x"), Does.StartWith("NOREPLICAS"));
+        client.Call("MULTI");
+        Assert.That(client.Call("LPUSH", "a", "1"), Does.StartWith("NOREPLICAS"));
+        Assert.That(client.Call("EXEC"), Does.StartWith("EXECABORT"));
+        client.Call("CONFIG", "SET", "min-replicas-to-write", "0");
+        Assert.That(client.Call("INCRBY", "a", "x"), Does.StartWith("ERR"));
+        string counted = client.Call("INFO", "commandstats");
+        Assert.That(counted, Does.Match("cmdstat_set:calls=0,[^\r]*rejected_calls=1,failed_calls=0"));
+        Assert.That(counted, Does.Match("cmdstat_get:calls=0,[^\r]*rejected_calls=1,failed_calls=0"));
+        Assert.That(counted, Does.Match("cmdstat_incrby:calls=1,[^\r]*rejected_calls=1,failed_calls=1"));
+        Assert.That(counted, Does.Match("cmdstat_lpush:calls=0,[^\r]*rejected_calls=1,failed_calls=0"));
+        Assert.That(counted, Does.Match("cmdstat_exec:calls=1,[^\r]*rejected_calls=0,failed_calls=1"));
+        Assert.That(counted, Does.Match("cmdstat_multi:calls=1,[^\r]*rejected_calls=0,failed_calls=0"));
+    }
+
+    [Test]
+    public void Who_has_waited_and_is_refused_then_is_counted_once()
+    {
+        var gate = new KeyGate();
+        using var server = new EmbeddedServer();
+        server.Server.Context.Hooks = new AdmissionHooks { Residency = gate };
+        using TestClient client = new(server.Server.Port), other = new(server.Server.Port);
+        client.Send("SET", "cold", "1");
+        Eventually.Holds(() => server.Server.Context.Clients().Any(static each => each.Parked));
+        other.Call("CONFIG", "SET", "min-replicas-to-write", "1");
+        gate.LetGo("cold");
+        Assert.That(client.Read(), Does.StartWith("NOREPLICAS"));
+        Assert.That(other.Call("INFO", "commandstats"), Does.Match("cmdstat_set:calls=0,[^\r]*rejected_calls=1,failed_calls=0"));
+    }
+
+    [Test]
+    public void PFCOUNT_waits_for_the_end_of_a_pause_of_writes()
+    {
+        using var server = new EmbeddedServer();
+        using TestClient client = new(server.Server.Port), other = new(server.Server.Port);
+        other.Call("PFADD", "h", "a");
+        other.Call("CLIENT", "PAUSE", "60000", "WRITE");
+        client.Send("PFCOUNT", "h");
+        Eventually.Holds(() => server.Server.Context.Clients().Any(static each => each.Parked));
+        Assert.That(other.Call("GET", "a"), Is.EqualTo("nil"));
+        Assert.That(other.Call("CLIENT", "UNPAUSE"), Is.EqualTo("OK"));
+        Assert.That(client.Read(), Is.EqualTo("1"));
+        const string refused = "ERR Write commands are not allowed from read-only scripts.";
+        Assert.That(client.Call("EVAL_RO", "return redis.call('PFCOUNT','h')", "0"), Does.StartWith(refused));
+        Assert.That(client.Call("EVAL", "#!lua flags=no-writes\nreturn redis.call('PFCOUNT','h')", "0"), Does.StartWith(refused));
+        Assert.That(client.Call("EVAL", "return redis.call('PFCOUNT','h')", "0"), Is.EqualTo("1"));
+        Assert.That(client.Call("COMMAND", "INFO", "PFCOUNT"), Does.Contain("[readonly may_replicate]"));
+    }
+
+    [Test]
+    public void A_replica_that_may_not_serve_what_is_stale_runs_only_what_redis_does()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        client.Call("CONFIG", "SET", "replica-serve-stale-data", "no");
+        Assert.That(client.Call("REPLICAOF", "127.0.0.1", "1"), Is.EqualTo("OK"));
+        string[][] refused =
+        [
+            ["EVAL", "return 1", "0"], ["EVAL_RO", "return 1", "0"], ["EVAL", "return redis.call('TIME')", "0"], ["EVAL", "return redis.call('PUBLISH','a','b')", "0"],
+            ["MEMORY", "DOCTOR"], ["MEMORY", "STATS"], ["MEMORY", "PURGE"], ["MEMORY", "MALLOC-STATS"], ["MEMORY", "USAGE", "a"], ["GET", "a"],
+        ];
+        foreach (string[] command in refused)
+            Assert.That(client.Call(command), Is.EqualTo("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."), string.Join(' ', command));
+        Assert.That(client.Call("EVAL", "#!lua flags=no-writes,allow-stale\nreturn redis.call('ECHO','a')", "0"), Is.EqualTo("a"));
+        Assert.That(client.Call("EVAL", "#!lua flags=no-writes,allow-stale\nreturn redis.call('GET','a')", "0"), Does.StartWith("ERR Can not execute the command on a stale replica"));
+        Assert.That(client.Call("PUBLISH", "a", "b"), Is.EqualTo("0"));
+        Assert.That(client.Call("MEMORY", "HELP"), Does.StartWith("[MEMORY"));
+    }
+
     private sealed class Rights : IPermission
     {
         internal volatile string Taken = "";

@@ -75,6 +75,22 @@ internal sealed class CommandFailureTests
         }
     }
 
+    [Test]
+    public void The_error_of_a_command_that_asks_for_too_much_is_kept_from_who_wants_no_replies()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        string name = new('a', 100_000);
+        Assert.That(client.Call("CLIENT", "SETNAME", name), Does.StartWith("ERR"));
+        client.Send("CLIENT", "REPLY", "SKIP");
+        client.Send("CLIENT", "SETNAME", name);
+        Assert.That(client.Call("ECHO", "next"), Is.EqualTo("next"));
+        client.Send("CLIENT", "REPLY", "OFF");
+        client.Send("CLIENT", "SETNAME", name);
+        Assert.That(client.Call("CLIENT", "REPLY", "ON"), Is.EqualTo("OK"));
+        Assert.That(client.Call("ECHO", "last"), Is.EqualTo("last"));
+    }
+
     private sealed class BrokenClock : IClock
     {
         private int _failsIn;

@@ -31,6 +31,8 @@ internal sealed class KeyPositionsTests
                 string[] command = ["COMMAND", "GETKEYSANDFLAGS", .. name.Split('|'), .. Enumerable.Range(0, random.Next(ArgumentsMax + 1)).Select(_ => Words[random.Next(Words.Length)])];
                 // Of several the last one counts. redis-server names them all, or takes the name of a key for an option.
                 if (command.Count(static word => word is "STORE" or "STOREDIST") > 1) continue;
+                // What stands behind these is their value. redis-server takes it for the word that it looks for, and looks for GROUP nowhere but in front.
+                if (name is "xread" or "xreadgroup" && command.Any(static word => word is "COUNT" or "GROUP")) continue;
                 string own = ours.Call(command).ToString(), theirs = redis.Call(command).ToString();
                 bool bothRefuse = own.StartsWith('-') && theirs.StartsWith('-');
                 withKeys += bothRefuse ? 0 : 1;

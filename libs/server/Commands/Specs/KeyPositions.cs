@@ -67,7 +67,7 @@ internal readonly struct KeyPositions
     {
         positions = default;
         if (keys.StreamsFrom > 0)
-            return TryStreams(ref call, name + keys.StreamsFrom, name + count, out positions);
+            return TryStreams(ref call, name, name + count, keys, out positions);
         if (keys.KeysFrom > 0 && BehindKeys(ref call, name + keys.KeysFrom, name + count) is > 0 and int behind)
             return TryBehindKeys(ref call, name + keys.First, behind, name + count, out positions);
         if (keys.First == 0)
@@ -80,13 +80,19 @@ internal readonly struct KeyPositions
         return positions.Count > 0 && last < count;
     }
 
-    /// <summary>Where the keys behind STREAMS begin, and how many they are, an odd id left out; 0 if they cannot be told.</summary>
-    internal static (int First, int Keys) BehindStreams(ref Call call, int from, int end)
+    /// <summary>
+    /// The first argument that is the word STREAMS, not the value of an option in front of it; <paramref name="end"/> without one. The one place that knows how
+    /// many values the options of XREAD and XREADGROUP have: they read theirs up to there.
+    /// </summary>
+    internal static int StreamsAt(ref Call call, int from, int end)
     {
         while (from < end && !call.Is(from, "STREAMS"u8))
-            from++;
-        int rest = end - from - 1;
-        return rest > 1 ? (from + 1, rest / 2) : (0, 0);
+        {
+            bool isValued = call.Is(from, "COUNT"u8) || call.Is(from, "BLOCK"u8) || call.Is(from, "CLAIM"u8);
+            from += isValued ? 2 : call.Is(from, "GROUP"u8) ? 3 : 1;
+        }
+
+        return Math.Min(from, end);
     }
 
     private static bool TryNumber(ref Call call, int name, int count, KeySpec keys, out int number)
@@ -101,11 +107,15 @@ internal readonly struct KeyPositions
         return true;
     }
 
-    private static bool TryStreams(ref Call call, int from, int end, out KeyPositions positions)
+    // Before the argument StreamsFrom the word is no such option: the command's own options are missing. An id for each key; an odd one is left out.
+    private static bool TryStreams(ref Call call, int name, int end, KeySpec keys, out KeyPositions positions)
     {
-        (int at, int keys) = BehindStreams(ref call, from, end);
-        positions = new KeyPositions(0, at, 1, keys, 0);
-        return keys > 0;
+        int at = StreamsAt(ref call, name + 1, end);
+        while (at < Math.Min(name + keys.StreamsFrom, end))
+            at = StreamsAt(ref call, at + 1, end);
+        int number = Math.Max(end - at - 1, 0) / 2;
+        positions = new KeyPositions(0, at + 1, 1, number, 0);
+        return number > 0;
     }
 
     // 0 without the word, or with nothing behind it. A name or a password of the target may be that word.

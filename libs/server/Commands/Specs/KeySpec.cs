@@ -20,7 +20,7 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>For keys counted by an argument: its index; 0 = keys stand at fixed places.</summary>
     public int CountArg { get; init; }
 
-    /// <summary>The argument from which on STREAMS is looked for: keys are the first half of what is behind it; 0 = keys stand elsewhere.</summary>
+    /// <summary>The first argument that may be the word STREAMS: keys are the first half of what is behind it; 0 = keys stand elsewhere.</summary>
     public int StreamsFrom { get; init; }
 
     /// <summary>The argument from which on KEYS may be followed by keys up to the end, if the first key is empty; 0 = it may not.</summary>

@@ -27,7 +27,8 @@ internal static class KeyPlaces
     /// <summary>Number of keys, all there; and whether the values are carried in the command, which is so for all of them or for none.</summary>
     internal static bool TryCount(ref Call call, out int count, out bool isInline, out Reply failed)
     {
-        bool fits = BulkCommands.TryNumber(ref call, 1, out ulong keys) && keys is > 0 and <= BulkCommands.PartsMax;
+        // As KeyPositions reads it: a number that only this understood would have keys that nobody was asked about.
+        bool fits = call.TryInt64(1, out long keys) && keys is > 0 and <= BulkCommands.PartsMax;
         count = fits ? (int)keys : 0;
         isInline = false;
         failed = !fits ? call.FailText($"ERR there are 1 to {BulkCommands.PartsMax} keys")

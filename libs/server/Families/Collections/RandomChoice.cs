@@ -23,7 +23,7 @@ internal unsafe struct RandomChoice : IExamine
 
     private EntryForm _form;
     private RecordKind _kind;
-    private bool _wrongKind;
+    private bool _wrongKind, _tooMany;
     private bool _single; // no number was given: the reply is one entry
 
     /// <summary>Replies random entries of the collection under the call's key, as <c>key [count [option]]</c> asks.</summary>
@@ -33,7 +33,10 @@ internal unsafe struct RandomChoice : IExamine
             return failed;
         choice._form = form;
         choice._kind = kind;
-        if (CollectionCalls.Examine(ref call, ref choice) != Outcome.NotFound)
+        Outcome outcome = CollectionCalls.Examine(ref call, ref choice);
+        if (choice._tooMany)
+            return call.Fail(Fault.ValueOutOfRange);
+        if (outcome != Outcome.NotFound)
             return CollectionCalls.Done(ref call, choice._wrongKind);
         if (choice._single)
             return call.Null();
@@ -54,7 +57,7 @@ internal unsafe struct RandomChoice : IExamine
             failed = call.FailBytes("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"u8);
         else if (call.Count > 4 || (call.Count == 4 && (option.IsEmpty || !call.Is(3, option))))
             failed = call.Fail(Fault.Syntax);
-        else if ((call.Count == 4 && choice._wanted is < -long.MaxValue / 2 or > long.MaxValue / 2) || choice._wanted < -RepeatsMax)
+        else if (call.Count == 4 && choice._wanted is < -long.MaxValue / 2 or > long.MaxValue / 2)
             failed = call.Fail(Fault.ValueOutOfRange);
         choice._withValues = call.Count == 4;
         return failed == Reply.Sent;
@@ -63,7 +66,8 @@ internal unsafe struct RandomChoice : IExamine
     public void Look(ref RecordEdit record)
     {
         _wrongKind = record.Kind != _kind;
-        if (_wrongKind)
+        _tooMany = !_wrongKind && _wanted < -RepeatsMax;
+        if (_wrongKind | _tooMany)
             return;
         long live = Members.CountLive(ref record, _form);
         if (_single)

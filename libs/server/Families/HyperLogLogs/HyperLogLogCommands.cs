@@ -88,7 +88,7 @@ internal readonly struct PfAdd : ICommand
 
 internal readonly struct PfCount : ICommand
 {
-    public static CommandSpec Spec => HyperLogLogCommands.Spec("PFCOUNT", -2, CommandFlags.ReadOnly, KeySpec.All with { Usage = "RW ACCESS" }, "key [key ...]", "Estimates how many different elements HyperLogLogs have together.") with { Complexity = "O(N)", Misses = KeyMisses.All };
+    public static CommandSpec Spec => HyperLogLogCommands.Spec("PFCOUNT", -2, CommandFlags.ReadOnly | CommandFlags.MayReplicate, KeySpec.All with { Usage = "RW ACCESS" }, "key [key ...]", "Estimates how many different elements HyperLogLogs have together.") with { Complexity = "O(N)", Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call)
     {

@@ -43,7 +43,7 @@ internal static class InspectCommands
         };
 
     internal static CommandSpec MemorySpec(string name, string summary, int arity = 2) =>
-        new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Summary = summary, Since = "4.0.0" };
+        new(name, arity, CommandFlags.None) { Group = "server", Summary = summary, Since = "4.0.0" };
 
     internal static CommandSpec ObjectSpec(string name, string summary) =>
         new(name, 3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" })

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -26,7 +25,7 @@ internal readonly unsafe struct Migrate : ICommand
             return Finish(ref call, begun);
         }
 
-        if (!TryTerms(ref call, out MigrateTerms terms, out Reply failed))
+        if (!MigrateTerms.TryRead(ref call, out MigrateTerms terms, out Reply failed))
             return failed;
         if (!call.Server.Settings.Security.AllowsMigration(terms.Host, terms.Port))
             return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2),
@@ -126,54 +125,6 @@ internal readonly unsafe struct Migrate : ICommand
         for (int i = 0; i < call.Count && same; i++)
             same = call[i].SequenceEqual(migration.Command[i]);
         return same;
-    }
-
-    private static bool TryTerms(ref Call call, out MigrateTerms terms, out Reply failed)
-    {
-        terms = new MigrateTerms(call.Text(1), 0, call.Text(4), 0);
-        failed = Reply.Sent;
-        for (int i = 6; i < call.Count && failed == Reply.Sent; i++)
-        {
-            int left = call.Count - i - 1;
-            if (call.Is(i, "COPY"u8))
-            {
-                terms.Copies = true;
-            }
-            else if (call.Is(i, "REPLACE"u8))
-            {
-                terms.Replaces = true;
-            }
-            else if (call.Is(i, "AUTH"u8) && left >= 1)
-            {
-                terms.Credentials = [call.Text(++i)];
-            }
-            else if (call.Is(i, "AUTH2"u8) && left >= 2)
-            {
-                terms.Credentials = [call.Text(i + 1), call.Text(i + 2)];
-                i += 2;
-            }
-            else if (call.Is(i, "KEYS"u8))
-            {
-                if (!call[3].IsEmpty)
-                    failed = call.FailBytes("ERR When using MIGRATE KEYS option, the key argument must be set to the empty string"u8);
-                (terms.FirstKey, terms.Keys) = (i + 1, left);
-                break;
-            }
-            else
-            {
-                failed = call.Fail(Fault.Syntax);
-            }
-        }
-
-        if (failed == Reply.Sent && (!call.TryInt64(5, out long _) || !call.TryInt64(4, out long _)))
-            failed = call.Fail(Fault.NotAnInteger);
-        call.TryInt64(5, out long timeout);
-        _ = int.TryParse(call.Text(2), NumberStyles.None, CultureInfo.InvariantCulture, out int port);
-        terms = terms with
-        {
-            Port = Math.Clamp(port, 0, ushort.MaxValue), TimeoutMs = timeout is <= 0 or > int.MaxValue ? 1000 : (int)timeout,
-        };
-        return failed == Reply.Sent;
     }
 
     private struct ExpiryLook : IRead

@@ -9,21 +9,6 @@ using Garnet.Server.Tls;
 
 namespace Garnet.Server.Families.Rdb;
 
-/// <summary>Where a MIGRATE goes and how.</summary>
-internal sealed record MigrateTerms(string Host, int Port, string Database, int TimeoutMs)
-{
-    internal bool Copies { get; set; }
-
-    internal bool Replaces { get; set; }
-
-    internal string[] Credentials { get; set; } = [];
-
-    /// <summary>Indexes of the keys among the arguments.</summary>
-    internal int FirstKey { get; set; } = 3;
-
-    internal int Keys { get; set; } = 1;
-}
-
 /// <summary>A key on its way.</summary>
 internal sealed class MigratedKey(byte[] name)
 {

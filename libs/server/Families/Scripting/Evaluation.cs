@@ -71,7 +71,7 @@ internal static class Evaluation
         bool writes = (flags & ScriptFlags.NoWrites) == 0 && (declares || !isReadOnly);
         CommandFlags does = CommandFlags.Loading
             | (writes ? CommandFlags.Write : CommandFlags.None)
-            | (!declares || (flags & ScriptFlags.AllowStale) != 0 ? CommandFlags.Stale : CommandFlags.None)
+            | ((flags & ScriptFlags.AllowStale) != 0 ? CommandFlags.Stale : CommandFlags.None)
             | (writes && (flags & ScriptFlags.AllowOom) == 0 ? CommandFlags.DenyOom : CommandFlags.None);
         ScriptState state = isReadOnly ? ScriptState.ReadOnly : ScriptState.None;
         if (!AdmissionController.MayBegin(ref call, does, state, declares, out reply))

@@ -26,7 +26,8 @@ internal struct ReadRequest
     internal static bool TryRead(ref Call call, bool isGroup, out ReadRequest request)
     {
         request = new ReadRequest { IsGroup = isGroup, BlockMs = -1 };
-        for (int i = 1; i < call.Count; i++)
+        int streams = KeyPositions.StreamsAt(ref call, 1, call.Count);
+        for (int i = 1; i < streams; i++)
         {
             int more = call.Count - i - 1;
             if (call.Is(i, "BLOCK"u8) && more > 0)
@@ -43,10 +44,6 @@ internal struct ReadRequest
             {
                 if (!request.TryClaim(ref call, ++i))
                     return false;
-            }
-            else if (call.Is(i, "STREAMS"u8) && more > 0)
-            {
-                return request.TryKeys(ref call, i + 1);
             }
             else if (call.Is(i, "GROUP"u8) && more > 1)
             {
@@ -69,7 +66,7 @@ internal struct ReadRequest
             }
         }
 
-        return Fail(ref call, Fault.Syntax);
+        return streams < call.Count - 1 ? request.TryKeys(ref call, streams + 1) : Fail(ref call, Fault.Syntax);
     }
 
     private bool TryBlock(ref Call call, int index)

@@ -6,6 +6,8 @@ namespace Garnet.Server;
 /// <summary>What may carry values beside connections: names of providers, with spaces or commas between them.</summary>
 public sealed class BulkProviders : ISettingValue
 {
+    private const int ShownCharsMax = 64; // of a name in an error, which may come from a client
+
     private readonly string[] _names;
 
     internal BulkProviders(params string[] names) => _names = names;
@@ -26,7 +28,9 @@ public sealed class BulkProviders : ISettingValue
     {
         string[] names = text.Split([' ', ','], StringSplitOptions.RemoveEmptyEntries);
         string? unknown = names.FirstOrDefault(static name => !All.Contains(name));
-        error = unknown is null ? "" : $"'{unknown}' is no provider; there are {string.Join(", ", All)}";
+        error = unknown is null ? "" : $"'{Shown(unknown)}' is no provider; there are {string.Join(", ", All)}";
         return unknown is null ? new BulkProviders(names) : null;
     }
+
+    private static string Shown(string name) => name.Length <= ShownCharsMax ? name : name[..ShownCharsMax] + "...";
 }
