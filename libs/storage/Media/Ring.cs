@@ -95,9 +95,17 @@ internal sealed unsafe class Ring : IDisposable
             _unsubmitted -= (uint)taken;
     }
 
-    /// <summary>Waits for a completion, and tells the kernel of what is in the queue.</summary>
-    public void Wait()
+    /// <summary>Waits for a completion, for so long at most, and tells the kernel of what is in the queue.</summary>
+    public void Wait(int milliseconds)
     {
+        if (milliseconds != Timeout.Infinite)
+        {
+            Submit();
+            if (*_completionHead == Volatile.Read(ref *_completionTail))
+                Libc.AwaitReadable(_ring, milliseconds);
+            return;
+        }
+
         int taken = Libc.EnterRing(_ring, _unsubmitted, 1, GetEvents);
         if (taken > 0)
             _unsubmitted -= (uint)taken;

@@ -59,13 +59,4 @@ internal sealed unsafe partial class ColdReads
             _tier.CountFailure(PlaceOf(read), read.Error);
         _kept.Add(read, _steps);
     }
-
-    // All that is wanted has been placed: nothing is to be waited for.
-    private bool IsAllPlaced()
-    {
-        if (_segments.Memory is null || !IsWantedDone())
-            return false;
-        ForgetWanted();
-        return true;
-    }
 }
