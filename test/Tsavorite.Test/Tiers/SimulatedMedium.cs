@@ -159,7 +159,10 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
             return count;
         }
 
-        public void Wait(int milliseconds) => medium.Waits(milliseconds);
+        public void Wait(int milliseconds)
+        {
+            if (_begun.TrueForAll(read => medium.Hangs(read.Offset))) medium.Waits(milliseconds);
+        }
 
         public void WakeNobody()
         {

@@ -28,7 +28,7 @@ internal sealed class DemoteWait : Parking
         if (!worker.Session.Tier!.IsHung(worker.NowMs))
             return false;
         _request.IsGivenUp = true;
-        worker.Out.Error("IOERR the tier's disk does not answer a write: the key stays where it is"u8);
+        worker.Out.Error("ERR the tier's disk does not answer a write: the key stays where it is"u8);
         return true;
     }
 
