@@ -91,7 +91,8 @@ public sealed class RespServer : IDisposable
     }
 
     private Store NewStore(
-        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines, IClock clock) => new(new StoreSettings
+        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines, IClock clock) =>
+        new(new StoreSettings
     {
         Tier = _tier,
         TierId = _tier?.Id ?? 0,

@@ -153,7 +153,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void TierAnswers() => Write(LogLevel.Information, 125, "The tier's disk has answered: its keys can be read again");
 
     internal void TierLeft() => Write(LogLevel.Error, 126,
-        "The tier's disk has not answered a write until the end: the process ends when the system lets go of it; what the log and the snapshots have is there");
+        "The tier's disk has not answered a write until the end: the process ends when the system lets go of it; what the log and the " +
+        "snapshots have is there");
 
     internal void TierGivenUp(string why, long records) => Write(LogLevel.Warning, 83,
         $"A damaged value on the tier ({why}) is gone, {records} until now: a command has set or removed the key whose hash it had");

@@ -36,8 +36,8 @@ public sealed class TierSettings
     public long WritePerDayBytes { get; set; }
 
     [Setting("tier-read-timeout",
-        "How long a command waits for the tier's disk to answer; then its key answers an error, and others go on. Above the seconds for which a disk itself tries to "
-            + "read a bad sector, below what people wait.",
+        "How long a command waits for the tier's disk to answer; then its key answers an error, and others go on. "
+            + "Above the seconds for which a disk itself tries to read a bad sector, below what people wait.",
         Unit = SettingUnit.Milliseconds, Min = 100, Max = 3_600_000, Live = true)]
     public long ReadTimeoutMs { get; set; } = Store.TierReadTimeoutMs;
 

@@ -1,7 +1,7 @@
 namespace Garnet.Media;
 
 /// <summary>Reads through an io_uring of the thread's own: no other thread, and no call for a read that has finished meanwhile.</summary>
-internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediumReader
+internal sealed unsafe class RingReader(Ring ring, int file, int depth, bool mayBlock) : IMediumReader
 {
     private int _underWay;
 
@@ -12,7 +12,7 @@ internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediu
     public void Begin(ulong token, long offset, byte* to, int bytes)
     {
         _underWay++;
-        ring.Read(file, offset, to, bytes, token);
+        ring.Read(file, offset, to, bytes, token, mayBlock);
     }
 
     /// <inheritdoc/>

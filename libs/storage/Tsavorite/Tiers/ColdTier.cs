@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
+using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Media;
 
@@ -191,6 +192,13 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>A segment, as people are told of it.</summary>
     public string PlaceOf(uint number) => SegmentPlace.Of(number, Segments.SegmentBytes, Id);
+
+    /// <summary>Where a record lies, as people are told of it.</summary>
+    public string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), Segments.SegmentBytes, Id);
+
+    /// <summary>What whoever wanted the record is told.</summary>
+    public GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
+        WhyUnreadable(PlaceOf(read), read.Error), Remedy);
 
     /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
     public static string WhyUnreadable(string place, int error) =>

@@ -30,7 +30,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly DeviceReads _device;
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
-    private readonly List<ColdRead> _counted = [];
+    private readonly LookCounts _looks = new();
     private readonly List<ColdRead> _needed = []; // looked at by the step that runs, which needs several at once
     private readonly LongRoom _longRoom = new();
     private long _comingBytes, _steps, _needs;
@@ -101,9 +101,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
             if (read.State == ColdReadState.Failed)
             {
                 MetLate |= read.Error == Libc.ETIMEDOUT;
-                throw Unreadable(read);
+                throw _tier.Unreadable(read);
             }
-
             if (read.State == ColdReadState.Ready)
                 return read.Record;
         }
@@ -180,10 +179,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ForgetWanted();
             return;
         }
-
         if (mayThrow && MayPostpone is { } may && may())
         {
-            foreach (ColdRead read in _counted) read.IsOwed = true;
+            _looks.PutOff();
             throw ColdTier.Miss;
         }
         long begunAtUs = _tier.NowUs;
@@ -280,7 +278,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
-        _counted.Clear();
+        _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
@@ -307,21 +305,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
     public void Release() => _kept.Release();
 
-    /// <summary>
-    /// A step has looked at the word's record, which was fetched. False if that was counted before: a step looks at some records several times, and
-    /// what was put off is done again; neither makes a record that is read more often.
-    /// </summary>
-    public bool CountsLook(ulong word)
-    {
-        ColdRead read = _reads[ColdAddress.Name(word)];
-        if (read.CountedIn == _steps)
-            return false;
-        read.CountedIn = _steps;
-        _counted.Add(read);
-        bool counts = !read.IsOwed;
-        read.IsOwed = false;
-        return counts;
-    }
+    /// <summary>A step has looked at the word's record, which was fetched; false if that was counted before.</summary>
+    public bool CountsLook(ulong word) => _looks.Counts(_reads[ColdAddress.Name(word)], _steps);
 
     /// <summary>True if the word's record was wanted and could not be read.</summary>
     public bool IsUnreadable(ulong word) =>
@@ -331,7 +316,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool IsDamaged(ulong word, uint ns, out string where)
     {
         bool isDamaged = TryGet(ColdAddress.Name(word), out ColdRead? read) && read.IsDamaged && _tier.MayHold(word, ns);
-        where = isDamaged ? PlaceOf(read!) : "";
+        where = isDamaged ? _tier.PlaceOf(read!) : "";
         return isDamaged;
     }
 
@@ -494,7 +479,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         read.State = ColdReadState.Failed;
         read.Error = error;
-        _tier.CountFailure(PlaceOf(read), error);
+        _tier.CountFailure(_tier.PlaceOf(read), error);
         FreeLong(read);
     }
 
@@ -508,7 +493,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             _longRoom.Leave(late);
         }
         if (_device.GiveUp(late))
-            _tier.BeginOwed(PlaceOf(late));
+            _tier.BeginOwed(_tier.PlaceOf(late));
         ComesNotInTime(late);
         while (_device.IsOwedMuch && _queued.TryDequeue(out ColdRead? next)) Refuse(next);
         while (_device.IsOwedMuch && _queuedLong.TryPeek(out ColdRead? next) && next.Long is null) Refuse(_queuedLong.Dequeue());
@@ -572,9 +557,4 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (read.Long is not null)
             _longRoom.Free(read);
     }
-
-    private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
-        ColdTier.WhyUnreadable(PlaceOf(read), read.Error), _tier.Remedy);
-
-    private string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), _segments.SegmentBytes, _tier.Id);
 }

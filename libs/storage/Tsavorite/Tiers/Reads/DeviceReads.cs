@@ -52,7 +52,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     {
         if (_owedPlaces == 0)
             return false;
-        return _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (IsOwedMuch && !isAlone) || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
+        return _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (IsOwedMuch && !isAlone)
+            || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
     }
 
     /// <summary>Begins a read; there is room.</summary>
