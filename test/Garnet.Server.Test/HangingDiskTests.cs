@@ -42,6 +42,8 @@ internal sealed class HangingDiskTests
 
         public TestClient Connect() => new(_server.Server.Port);
 
+        public long Records => _server.Server.Store.Figures().Tier!.Records;
+
         public long Figure(string name) => _server.Server.Store.Figures().Tier is { } tier ? name switch
         {
             "owed" => tier.OwedReads,
@@ -226,6 +228,26 @@ internal sealed class HangingDiskTests
         stage.Clock.Advance(TimeoutMs);
         Assert.That(client.Read(), Is.EqualTo("new"));
         Assert.That(stage.Other.Call("DBSIZE"), Is.EqualTo("1"));
+    }
+
+    [Test]
+    public void The_pieces_of_a_collection_that_was_deleted_meanwhile_are_gone_when_it_answers()
+    {
+        using Stage stage = Begin();
+        for (int i = 0; i < 2000; i++) stage.Other.Call("HSET", "hash", $"name {i}", $"value {i}");
+        long others = stage.Records;
+        stage.Demote("hash");
+        stage.Other.Call("HSET", "hash", "name 0", "changed"); // its head is in memory
+        stage.Hang("HGETALL", "hash");
+        Assert.That(stage.Other.Call("DEL", "hash"), Is.EqualTo("1"));
+        Eventually.Holds(() => stage.Figure("owed") > 0 || stage.Medium.Kept > 0);
+        Assert.That((stage.Other.Call("PING"), stage.Other.Call("GET", "well")), Is.EqualTo(("PONG", "value")));
+        stage.Medium.Mend();
+        Eventually.Holds(() =>
+        {
+            stage.Clock.Advance(1000);
+            return stage.Records == others;
+        });
     }
 
     [Test]

@@ -86,6 +86,19 @@ internal sealed class HangingDiskTests
         public void ExpectError(string key) =>
             Assert.That(() => Bench.Get(key), Throws.TypeOf<GarnetException>().With.Message.Contains("the device has not answered"), key);
 
+        /// <summary>As who does not poll: that it is there again is learned with a try.</summary>
+        public void AskAnew(string key)
+        {
+            try
+            {
+                Bench.Append(key, []);
+            }
+            catch (GarnetException)
+            {
+                // not yet
+            }
+        }
+
         public void ExpectValue(string key, int bytes = Bytes) =>
             Assert.That(Bench.Get(key), Is.EqualTo(TieredBench.Value(int.Parse(key[1..], System.Globalization.CultureInfo.InvariantCulture), bytes)), key);
 
@@ -200,6 +213,10 @@ internal sealed class HangingDiskTests
         stage.ExpectError("k1");
         Assert.That(stage.NowUs, Is.EqualTo(before), "at once, as the device owes it");
         stage.ExpectValue("k50");
+        stage.Mend();
+        for (int i = 0; i < 100 && stage.Figures.OwedReads > 0; i++) stage.AskAnew("k1");
+        Assert.That((stage.Figures.OwedReads, stage.Bench.Pins()), Is.EqualTo((0, 0)));
+        stage.ExpectValue("k1");
     }
 
     // A thread that serves others, in a script say.
@@ -262,10 +279,14 @@ internal sealed class HangingDiskTests
         stage.Pass(TimeoutUs);
         stage.Expect(owed: DeviceReads.OwedMax, pending: 0);
         stage.Pass(Second);
+        bool delays = false;
+        stage.Medium.Delays = () => delays;
         for (int i = 100; i < 120; i++)
         {
+            delays = true;
             stage.Try("k" + i);
             stage.ExpectError("k" + (i + 50));
+            delays = false;
             stage.Pass(1);
             stage.ExpectValue("k" + i);
         }

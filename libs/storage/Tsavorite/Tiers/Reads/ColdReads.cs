@@ -231,6 +231,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Begins to read what is missing.</summary>
     public void Begin()
     {
+        if (_device.IsOwed)
+            TakeCome(); // an owner that does not poll learns here that the device answers again
         foreach (ColdRead read in _missing)
         {
             if (!_reads.TryAdd(read.Word, read))
@@ -259,7 +261,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Waits.ForgetOver();
         if (_pending > 0 || _device.IsOwed)
         {
-            for (; _device.TryTake(out ColdRead read, out int part, out int result); _hasNews = true) Finish(read, part, result);
+            TakeCome();
             while (_pending > 0 && _device.NextLate() is { } late) GiveUp(late);
             Submit();
         }
@@ -429,6 +431,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
         read.BegunAtUs = _tier.NowUs;
         _longRoom.Begin(read, _segments.RunOf(_segments.NumberOf(read.Word), read.Parts));
         return true;
+    }
+
+    private void TakeCome()
+    {
+        for (; _device.TryTake(out ColdRead read, out int part, out int result); _hasNews = true) Finish(read, part, result);
     }
 
     private void Finish(ColdRead read, int part, int result)
