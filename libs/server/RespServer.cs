@@ -64,7 +64,7 @@ public sealed class RespServer : IDisposable
             directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
             keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
             _tier = TierMedium.Open(settings.Tier, directory, memoryLimitBytes);
-            store = NewStore(settings, memoryLimitBytes, keeper, log, lines);
+            store = NewStore(settings, memoryLimitBytes, keeper, log, lines, clock);
         }
         catch
         {
@@ -91,12 +91,14 @@ public sealed class RespServer : IDisposable
     }
 
     private Store NewStore(
-        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
+        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines, IClock clock) =>
+        new(new StoreSettings
     {
         Tier = _tier,
         TierId = _tier?.Id ?? 0,
         IndexBuckets = (int)(_tier?.Note ?? 0),
         TierObserver = TierMedium.ToldTo(lines),
+        MonotonicUs = () => clock.MonotonicUs,
         MemoryLimitBytes = memoryLimitBytes,
         Policy = settings.Memory.Policy,
         Log = keeper?.Counter ?? log,
@@ -257,7 +259,10 @@ public sealed class RespServer : IDisposable
         _listening?.Dispose();
         Context.Dispose();
         Context.Core.Tls.Dispose();
-        _tier?.Dispose();
+        if (Store.IsHeldByTier)
+            Context.Log.TierLeft();
+        else
+            _tier?.Dispose();
     }
 
     /// <summary>Begins to stop; from any thread, also a reactor's.</summary>

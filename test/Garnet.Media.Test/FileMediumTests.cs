@@ -72,6 +72,30 @@ internal sealed unsafe class FileMediumTests
         NativeMemory.AlignedFree(memory);
     }
 
+    // However short a wait is, what has come is taken, once.
+    [Test]
+    public void A_wait_with_an_end_finds_what_has_come([Values] bool ring)
+    {
+        using FileMedium medium = Filled(ring);
+        byte* memory = (byte*)NativeMemory.AlignedAlloc(64 * Block, Block);
+        using (IMediumReader reader = medium.OpenReader(64, ReaderWake.None))
+        {
+            reader.Wait(1); // for nothing
+            for (int i = 0; i < 64; i++) reader.Begin((ulong)i, i * Block, memory + (i * Block), Block);
+            FinishedRead[] finished = new FinishedRead[64];
+            HashSet<ulong> taken = [];
+            for (int waits = 0; taken.Count < 64 && waits < 10_000; waits++)
+            {
+                reader.Wait(milliseconds: 100);
+                int count = reader.Take(finished);
+                for (int i = 0; i < count; i++) Assert.That(taken.Add(finished[i].Token), Is.True);
+            }
+
+            Assert.That((taken.Count, reader.Room), Is.EqualTo((64, 64)));
+        }
+        NativeMemory.AlignedFree(memory);
+    }
+
     [Test]
     public void A_reader_that_is_given_up_waits_for_what_is_under_way([Values] bool ring)
     {

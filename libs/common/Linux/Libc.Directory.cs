@@ -66,11 +66,19 @@ public static unsafe partial class Libc
         return statfs(path, facts) == 0 ? facts[0] : 0;
     }
 
+    /// <summary>The same of an open file.</summary>
+    public static long FileSystemOf(int descriptor)
+    {
+        long* facts = stackalloc long[StatfsBytes / sizeof(long)];
+        return fstatfs(descriptor, facts) == 0 ? facts[0] : 0;
+    }
+
     /// <summary>User id this process acts as.</summary>
     [LibraryImport(Name)] public static partial uint geteuid();
 
     [LibraryImport(Name)] private static partial int openat(int directory, byte* path, int flags, uint mode);
     [LibraryImport(Name)] private static partial int flock(int descriptor, int operation);
     [LibraryImport(Name)] private static partial int statfs(byte* path, void* facts);
+    [LibraryImport(Name)] private static partial int fstatfs(int descriptor, void* facts);
     [LibraryImport(Name)] private static partial int statx(int directory, byte* path, int flags, uint mask, void* facts);
 }

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Garnet.Common.Linux;
 
-/// <summary>The three calls of io_uring(7), which the C library has no names for. Their numbers are the same on x64 and arm64.</summary>
+/// <summary>The three calls of io_uring(7), which the C library has no names for, and what waits for one. Their numbers are the same on x64 and arm64.</summary>
 public static unsafe partial class Libc
 {
     public const int MAP_SHARED = 1, MAP_POPULATE = 0x8000;
@@ -18,4 +18,20 @@ public static unsafe partial class Libc
     /// <summary>io_uring_register(2): 0, or -1.</summary>
     public static int RegisterRing(int ring, uint operation, void* argument, uint count) =>
         (int)syscall(RegisterCall, ring, (nint)operation, (nint)argument, (nint)count, 0, 0);
+
+    /// <summary>Waits until the descriptor, of a ring that something has completed in, can be read from, and for so long at most (poll(2)).</summary>
+    public static void AwaitReadable(int descriptor, int milliseconds)
+    {
+        const short Input = 1;
+        PollRequest request = new() { Descriptor = descriptor, Events = Input };
+        _ = poll(&request, 1, milliseconds); // one that a signal ends early is one that is over: its caller looks, and waits again
+    }
+
+    [LibraryImport(Name)] private static partial int poll(PollRequest* requests, nuint count, int timeoutMs);
+
+    private struct PollRequest
+    {
+        public int Descriptor;
+        public short Events, Returned;
+    }
 }

@@ -150,6 +150,16 @@ internal sealed class ServerLog(ILogger logger)
         $"A value cannot be read from the tier ({why}), {failures} until now: while that lasts its key answers an error, and a replica " +
         $"that needs a full copy gets none. {remedy}");
 
+    internal void TierAnswersNot(string why) => Write(LogLevel.Error, 124,
+        $"The tier's disk does not answer ({why}): commands on keys that lie there have an error after tier-read-timeout, others go on; "
+            + "look at the disk (INFO tiering: tier_owed_reads)");
+
+    internal void TierAnswers() => Write(LogLevel.Information, 125, "The tier's disk has answered: its keys can be read again");
+
+    internal void TierLeft() => Write(LogLevel.Error, 126,
+        "The tier's disk has not answered a write until the end: the process ends when the system lets go of it; what the log and the " +
+        "snapshots have is there");
+
     internal void TierGivenUp(string why, long records) => Write(LogLevel.Warning, 83,
         $"A damaged value on the tier ({why}) is gone, {records} until now: a command has set or removed the key whose hash it had");
 

@@ -34,8 +34,8 @@ internal sealed unsafe class Fetching
     /// <summary>The running command came with CLIENT REPLY SKIP.</summary>
     internal bool Skips { get; set; }
 
-    /// <summary>True while fetched values are kept, which are to be given up soon.</summary>
-    internal bool Keeps => _tier is { Keeps: true };
+    /// <summary>True while fetched values are kept, which are to be given up soon, or reads have not finished, which may be late.</summary>
+    internal bool Keeps => _tier is { Keeps: true } or { Pending: > 0 };
 
     /// <summary>True if want of one of them is what left the running command; else what was noted of it for a miss is forgotten.</summary>
     internal bool IsMiss(Exception error)

@@ -35,6 +35,15 @@ public sealed class TierSettings
         Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 50, Live = true)]
     public long WritePerDayBytes { get; set; }
 
+    [Setting("tier-read-timeout",
+        "How long a command waits for the tier's disk to answer; then its key answers an error, and others go on. "
+            + "Above the seconds for which a disk itself tries to read a bad sector, below what people wait.",
+        Unit = SettingUnit.Milliseconds, Min = 100, Max = 3_600_000, Live = true)]
+    public long ReadTimeoutMs { get; set; } = Store.TierReadTimeoutMs;
+
+    /// <summary>What tests put before the disk; null: nothing.</summary>
+    internal Func<IMedium, IMedium>? Before { get; set; }
+
     [Setting("tier-io-uring", "Read by io_uring where the system has it; no reads by threads.")]
     public bool IoUring { get; set; } = true;
 }

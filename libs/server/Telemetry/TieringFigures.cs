@@ -59,6 +59,21 @@ internal static class TieringFigures
             static m => m.Server.Workers.All.Sum(static worker => worker.Session.Tier!.Pending));
         list.Counter("tier_read_failures", "garnet_tier_read_failures_total", "Reads that failed.", static m => Tier(m).ReadFailures);
         list.Counter(
+            "tier_late_reads", "garnet_tier_late_reads_total",
+            "Reads that were not answered within tier-read-timeout: their commands had an error.",
+            static m => Tier(m).LateReads);
+        list.Gauge(
+            "tier_owed_reads", "garnet_tier_owed_reads",
+            "Of these: those that the disk has still not answered; not 0: it hangs, or a part of it.",
+            static m => Tier(m).OwedReads);
+        list.Counter(
+            "tier_refused_reads", "garnet_tier_refused_reads_total",
+            "Reads that were not begun as the disk owes the same one, or many: an error at once.",
+            static m => Tier(m).RefusedReads);
+        list.Gauge(
+            "tier_write_ms", "garnet_tier_write_milliseconds", "How long the write that is under way has taken; 0: none is.",
+            static m => Tier(m).WriteMs);
+        list.Counter(
             "tier_written_bytes", "garnet_tier_written_bytes_total", "Bytes written to the tier.", static m => Tier(m).WrittenBytes);
         list.Counter("tier_write_failures", "garnet_tier_write_failures_total", "Writes that failed.", static m => Tier(m).WriteFailures);
         list.Counter(

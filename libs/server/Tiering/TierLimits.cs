@@ -12,9 +12,10 @@ internal static class TierLimits
         {
             store.Promotion = settings.Promotion;
             store.LimitTierWrites(settings.WriteRateBytes, settings.WritePerDayBytes);
+            store.LimitTierReads(settings.ReadTimeoutMs);
         }
 
-        foreach (string name in (ReadOnlySpan<string>)["tier-promotion", "tier-write-rate", "tier-write-per-day"])
+        foreach (string name in (ReadOnlySpan<string>)["tier-promotion", "tier-write-rate", "tier-write-per-day", "tier-read-timeout"])
             table.OnSet(name, Take);
         Take();
     }

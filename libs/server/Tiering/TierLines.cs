@@ -10,6 +10,15 @@ internal sealed class TierLines(ServerLog log) : ITierObserver
     public void OnReadFailed(string why, string remedy, long failures) => log.TierReadFailed(why, remedy, failures);
 
     /// <inheritdoc/>
+    public void OnOwing(string? why)
+    {
+        if (why is null)
+            log.TierAnswers();
+        else
+            log.TierAnswersNot(why);
+    }
+
+    /// <inheritdoc/>
     public void OnGivenUp(string why, long records) => log.TierGivenUp(why, records);
 
     /// <inheritdoc/>

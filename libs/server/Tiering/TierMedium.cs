@@ -69,7 +69,7 @@ internal static class TierMedium
         () => settings.Path.Length == 0 ? null : FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring),
         _ => settings.PmPath.Length == 0 ? null
             : FileMedium.Make(settings.PmPath, settings.PmSizeBytes + PmMedium.MoreBytes, mayRing: false, KeptPart.Memory),
-        settings.PmPath);
+        settings.PmPath, settings.Before);
 
     private static LayeredMedium Keep(TierSettings settings, DataDirectory data, long memoryLimitBytes)
     {
@@ -110,12 +110,14 @@ internal static class TierMedium
     internal static void MendHead(TierName tier, (string Path, KeptPart Part) file, Action<byte[]> keep) =>
         FileMedium.MendHead(file.Path, tier.Id, file.Part, IndexBuckets, keep);
 
-    private static LayeredMedium Layered(Func<FileMedium?> openDisk, Func<FileMedium?, FileMedium?> openMemory, string memoryPath)
+    private static LayeredMedium Layered(
+        Func<FileMedium?> openDisk, Func<FileMedium?, FileMedium?> openMemory, string memoryPath, Func<IMedium, IMedium>? before = null)
     {
         FileMedium? disk = openDisk();
         try
         {
-            return new LayeredMedium(disk, openMemory(disk) is { } file ? PmMedium.Over(file, memoryPath) : null);
+            IMedium? whole = disk is null || before is null ? disk : before(disk);
+            return new LayeredMedium(whole, openMemory(disk) is { } file ? PmMedium.Over(file, memoryPath) : null);
         }
         catch
         {

@@ -16,10 +16,12 @@ public sealed unsafe class FileMedium : IMedium
     private const int Block = 4096;
     private readonly int _file;
     private readonly ReadThreads _threads = new();
-    private readonly bool _hasRing;
+    private readonly bool _hasRing, _mayBlock;
     private readonly KeptFile? _kept;
 
     private const long Tmpfs = 0x01021994, Ramfs = 0x858458F6; // statfs(2)
+    // These begin a read without waiting for it. Others (FUSE for one) may not, and would have whoever begins it wait for a disk that hangs.
+    private const long Ext = 0xEF53, Xfs = 0x58465342, Btrfs = 0x9123683E, F2fs = 0xF2F52010, Overlay = 0x794C7630;
 
     private FileMedium(int file, long bytes, bool isDirect, bool isMemory, string? whyNoRing, KeptFile? kept = null)
     {
@@ -27,6 +29,7 @@ public sealed unsafe class FileMedium : IMedium
         _kept = kept;
         Bytes = bytes;
         _hasRing = whyNoRing is null;
+        _mayBlock = Libc.FileSystemOf(file) is not (Ext or Xfs or Btrfs or F2fs or Overlay or Tmpfs or Ramfs);
         Facts = new MediumFacts
         {
             BlockBytes = Block,
@@ -187,9 +190,11 @@ public sealed unsafe class FileMedium : IMedium
     public IMediumReader OpenReader(int depth, ReaderWake wake)
     {
         bool canRing = _hasRing && wake.Call is null;
-        return canRing && Ring.TryMake(depth, wake.Descriptor, out _) is { } ring
-            ? new RingReader(ring, _file, depth)
-            : new PooledReader(_threads, _file, depth, wake);
+        if (!canRing || Ring.TryMake(depth, wake.Descriptor, out _) is not { } ring)
+            return new PooledReader(_threads, _file, depth, wake);
+        if (_mayBlock)
+            ring.AllowThreads(depth);
+        return new RingReader(ring, _file, depth, _mayBlock);
     }
 
     /// <inheritdoc/>

@@ -133,11 +133,13 @@ public sealed unsafe class LayeredMedium : IMedium
             return count + (_disk is null || count == finished.Length ? 0 : _disk.Take(finished[count..]));
         }
 
-        public void Wait()
+        public void Wait(int milliseconds)
         {
             if (_finished.Count == 0)
-                _disk?.Wait();
+                _disk?.Wait(milliseconds);
         }
+
+        public void WakeNobody() => _disk?.WakeNobody();
 
         public void Dispose() => _disk?.Dispose();
     }

@@ -147,7 +147,11 @@ public sealed unsafe class PmMedium : IMedium
             return count;
         }
 
-        public void Wait()
+        public void Wait(int milliseconds)
+        {
+        }
+
+        public void WakeNobody()
         {
         }
 

@@ -10,6 +10,7 @@ internal sealed unsafe class PooledReader(ReadThreads threads, int file, int dep
     private readonly AutoResetEvent _arrived = new(false);
     private readonly List<PooledRead> _begun = [];
     private int _underWay;
+    private bool _wakesNobody;
 
     /// <inheritdoc/>
     public int Room => depth - _underWay;
@@ -32,6 +33,7 @@ internal sealed unsafe class PooledReader(ReadThreads threads, int file, int dep
     public int Take(Span<FinishedRead> finished)
     {
         int count = 0;
+        threads.Relieve();
         lock (_gate)
         {
             while (count < finished.Length && _finished.TryDequeue(out FinishedRead read)) finished[count++] = read;
@@ -41,10 +43,23 @@ internal sealed unsafe class PooledReader(ReadThreads threads, int file, int dep
     }
 
     /// <inheritdoc/>
-    public void Wait()
+    public void Wait(int milliseconds)
     {
         Submit();
-        while (_underWay != 0 && !HasFinished()) _arrived.WaitOne();
+        bool isEndless = milliseconds == Timeout.Infinite;
+        while (_underWay != 0 && !HasFinished() && (isEndless || milliseconds > 0))
+        {
+            int slice = isEndless ? ReadThreads.HeldUpMs : Math.Min(milliseconds, ReadThreads.HeldUpMs);
+            if (!_arrived.WaitOne(slice)) // it may have been set for what was taken since
+                milliseconds -= isEndless ? 0 : slice;
+            threads.Relieve();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void WakeNobody()
+    {
+        lock (_gate) _wakesNobody = true;
     }
 
     /// <inheritdoc/>
@@ -53,7 +68,7 @@ internal sealed unsafe class PooledReader(ReadThreads threads, int file, int dep
         Span<FinishedRead> finished = stackalloc FinishedRead[16];
         while (_underWay > 0)
         {
-            Wait();
+            Wait(Timeout.Infinite);
             Take(finished);
         }
         _arrived.Dispose();
@@ -68,7 +83,13 @@ internal sealed unsafe class PooledReader(ReadThreads threads, int file, int dep
         {
             _finished.Enqueue(finished);
             _arrived.Set(); // under the lock: once the owner has taken the last one it disposes of this
+            if (!_wakesNobody)
+                Wake();
         }
+    }
+
+    private void Wake()
+    {
         if (wake.Descriptor >= 0)
         {
             ulong one = 1;

@@ -10,8 +10,8 @@ namespace Garnet.Media;
 internal sealed unsafe class Ring : IDisposable
 {
     private const int EntryBytes = 64, CompletionBytes = 16, ParameterBytes = 120;
-    private const byte ReadOperation = 22;
-    private const uint SingleMapping = 1, GetEvents = 1, RegisterEvent = 4;
+    private const byte ReadOperation = 22, OnOtherThread = 16;
+    private const uint SingleMapping = 1, GetEvents = 1, RegisterEvent = 4, RegisterThreads = 19;
     private const nint SubmissionAt = 0, CompletionAt = 0x8000000, EntriesAt = 0x10000000;
 
     private readonly int _ring;
@@ -68,13 +68,24 @@ internal sealed unsafe class Ring : IDisposable
         return null;
     }
 
-    /// <summary>Puts a read into the queue; the caller counts that there is room.</summary>
-    public void Read(int file, long offset, byte* to, int bytes, ulong token)
+    /// <summary>The kernel may have so many threads for reads of which <see cref="Read"/> says that they may block: each of them takes one.</summary>
+    public void AllowThreads(int count)
+    {
+        uint* most = stackalloc uint[2] { (uint)count, 0 };
+        _ = Libc.RegisterRing(_ring, RegisterThreads, most, 2); // an older one has four times as many as there are cores
+    }
+
+    /// <summary>
+    /// Puts a read into the queue; the caller counts that there is room. <paramref name="mayBlock"/>: the file system does not know how to begin a read without waiting for its
+    /// end, so that a thread of the kernel's is to do it.
+    /// </summary>
+    public void Read(int file, long offset, byte* to, int bytes, ulong token, bool mayBlock)
     {
         uint tail = *_submissionTail, index = tail & _submissionMask;
         byte* entry = _entries + (index * EntryBytes);
         new Span<byte>(entry, EntryBytes).Clear();
         entry[0] = ReadOperation;
+        entry[1] = mayBlock ? OnOtherThread : (byte)0;
         *(int*)(entry + 4) = file;
         *(long*)(entry + 8) = offset;
         *(ulong*)(entry + 16) = (ulong)to;
@@ -95,9 +106,17 @@ internal sealed unsafe class Ring : IDisposable
             _unsubmitted -= (uint)taken;
     }
 
-    /// <summary>Waits for a completion, and tells the kernel of what is in the queue.</summary>
-    public void Wait()
+    /// <summary>Waits for a completion, for so long at most, and tells the kernel of what is in the queue.</summary>
+    public void Wait(int milliseconds)
     {
+        if (milliseconds != Timeout.Infinite)
+        {
+            Submit();
+            if (*_completionHead == Volatile.Read(ref *_completionTail))
+                Libc.AwaitReadable(_ring, milliseconds);
+            return;
+        }
+
         int taken = Libc.EnterRing(_ring, _unsubmitted, 1, GetEvents);
         if (taken > 0)
             _unsubmitted -= (uint)taken;

@@ -1,7 +1,7 @@
 namespace Garnet.Media;
 
 /// <summary>Reads through an io_uring of the thread's own: no other thread, and no call for a read that has finished meanwhile.</summary>
-internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediumReader
+internal sealed unsafe class RingReader(Ring ring, int file, int depth, bool mayBlock) : IMediumReader
 {
     private int _underWay;
 
@@ -12,7 +12,7 @@ internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediu
     public void Begin(ulong token, long offset, byte* to, int bytes)
     {
         _underWay++;
-        ring.Read(file, offset, to, bytes, token);
+        ring.Read(file, offset, to, bytes, token, mayBlock);
     }
 
     /// <inheritdoc/>
@@ -27,10 +27,16 @@ internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediu
     }
 
     /// <inheritdoc/>
-    public void Wait()
+    public void Wait(int milliseconds)
     {
         if (_underWay != 0)
-            ring.Wait();
+            ring.Wait(milliseconds);
+    }
+
+    /// <inheritdoc/>
+    public void WakeNobody()
+    {
+        // The kernel has the descriptor for as long as it has the ring, whoever closes it.
     }
 
     /// <inheritdoc/>
@@ -39,7 +45,7 @@ internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediu
         Span<FinishedRead> finished = stackalloc FinishedRead[16];
         while (_underWay > 0)
         {
-            ring.Wait(); // the kernel still writes to the callers' memory
+            ring.Wait(Timeout.Infinite); // the kernel still writes to the callers' memory
             Take(finished);
         }
         ring.Dispose();

@@ -9,6 +9,9 @@ public interface ITierObserver
     /// <summary>A record could not be read, and what is to be done about it; so many could not be read until now. Not called for each of many.</summary>
     void OnReadFailed(string why, string remedy, long failures);
 
+    /// <summary>A device has not answered a read in time, and which; null: it owes none any more.</summary>
+    void OnOwing(string? why);
+
     /// <summary>A damaged record was given up, as a command has set or removed the key whose hash it had; so many were until now. Not called for each of many.</summary>
     void OnGivenUp(string why, long records);
 

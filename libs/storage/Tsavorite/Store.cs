@@ -66,7 +66,7 @@ public sealed unsafe class Store : IDisposable
         if (Core.Tier is { } tier)
         {
             Tiers = Movers.Tiers = new TierMovers(Core, tier, Movers, Movers.Cleaner, _wakeTiers!);
-            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None) { HoldsUpOthers = true };
         }
         if (!settings.BackgroundMovers)
             return;
@@ -188,6 +188,19 @@ public sealed unsafe class Store : IDisposable
 
     /// <summary>Bytes that may be written to the tier a second and a day, by whatever moves records there on its own; 0: as many as there are. Kept for nothing without a tier.</summary>
     public void LimitTierWrites(long perSecond, long perDay) => Core.Tier?.LimitWrites(perSecond, perDay);
+
+    /// <summary>
+    /// How long a read of the tier may take, milliseconds, until whoever waits for it has an error. Beyond the seven seconds that a disk made for arrays has to read a bad sector
+    /// again, and below what people wait: a read that would still come is not given up.
+    /// </summary>
+    public const long TierReadTimeoutMs = 10_000;
+
+    /// <summary>Sets that time, at first <see cref="TierReadTimeoutMs"/>. Kept for nothing without a tier.</summary>
+    public void LimitTierReads(long milliseconds)
+    {
+        if (Core.Tier is { } tier)
+            tier.ReadTimeoutMs = milliseconds;
+    }
 
     /// <summary>Makes the counters of the tier's figures begin at zero now; those of its sessions go on.</summary>
     public void ResetTierCounts() => Core.Tier?.ResetCounts();
@@ -349,9 +362,21 @@ public sealed unsafe class Store : IDisposable
         };
     }
 
+    /// <summary>
+    /// True after <see cref="Dispose"/> where the tier's medium had not answered a write: a thread is still in it, so that nothing of the store has been given back, nor may the medium
+    /// be. It is left to the end of the process.
+    /// </summary>
+    public bool IsHeldByTier { get; private set; }
+
     /// <inheritdoc/>
     public void Dispose()
     {
+        if (Tiers?.TryStop() == false)
+        {
+            IsHeldByTier = true;
+            return;
+        }
+
         Tiers?.Dispose();
         Movers.Dispose();
         _cold?.Dispose();

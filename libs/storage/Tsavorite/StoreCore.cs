@@ -54,7 +54,7 @@ internal sealed unsafe class StoreCore : IDisposable
         Snapshots = new SnapshotNumbers(this);
         if (settings.Tier is { } medium)
         {
-            Tier = new ColdTier(medium, settings.TierSegmentBytes, settings.TierId)
+            Tier = new ColdTier(medium, settings.TierSegmentBytes, settings.TierId, settings.MonotonicUs)
             {
                 KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20), Observer = settings.TierObserver,
                 ValueCheck = settings.ValueCheck,

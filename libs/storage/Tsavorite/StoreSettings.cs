@@ -43,6 +43,9 @@ public sealed record StoreSettings
     /// <summary>Told of trouble with <see cref="Tier"/>; null = nobody.</summary>
     public ITierObserver? TierObserver { get; init; }
 
+    /// <summary>Microseconds of a clock that never goes back, by which a device's time is taken; null = the system's.</summary>
+    public Func<long>? MonotonicUs { get; init; }
+
     /// <summary>Bytes of a segment of the tier, a power of two from 8 KiB to 1 GiB; 0 = 1 MiB. A tier that is gone on with has what it had.</summary>
     public int TierSegmentBytes { get; init; }
     /// <summary>Buckets of an index segment, a power of two from 2; 0 = derived (<see cref="Store.IndexBucketsFor"/>). What names records of a tier goes by it.</summary>

@@ -122,6 +122,10 @@ internal sealed unsafe class DamagedKeyTests
 
         public void OnReadFailed(string why, string remedy, long failures) => Assert.That(why, Does.Contain("checksum"));
 
+        public void OnOwing(string? why)
+        {
+        }
+
         public void OnGivenUp(string why, long records)
         {
             Assert.That(why, Does.Contain("segment").And.Contain("offset"));

@@ -10,7 +10,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 {
     private readonly byte[] _bytes = new byte[bytes];
     private byte[]? _durable;
-    private int _reads, _writes;
+    private int _reads, _writes, _underWay;
 
     /// <summary>The error number of a write, by its number; 0: it succeeds.</summary>
     public Func<int, int> FailsWrite { get; set; } = static _ => 0;
@@ -26,6 +26,15 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 
     /// <summary>Whether a reader that asks gets nothing yet.</summary>
     public Func<bool> Delays { get; set; } = static () => false;
+
+    /// <summary>Whether what is read there is not answered; what was begun then is, once this says so.</summary>
+    public Func<long, bool> Hangs { get; set; } = static _ => false;
+
+    /// <summary>Called instead of a wait, with how many milliseconds it takes at most.</summary>
+    public Action<int> Waits { get; set; } = static _ => { };
+
+    /// <summary>Reads that were begun and not taken, of all readers.</summary>
+    public int UnderWay => _underWay;
 
     public int Reads => _reads;
 
@@ -122,6 +131,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         {
             medium.Assert(offset, to, bytes);
             _begun.Add(new Begun(token, offset, (nint)to, bytes));
+            Interlocked.Increment(ref medium._underWay);
             medium.MostUnderWay = Math.Max(medium.MostUnderWay, _begun.Count);
         }
 
@@ -136,17 +146,32 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
             if (medium.Delays()) return 0;
             while (_begun.Count > 0 && count < finished.Length && _random.Next(4) != 0)
             {
-                int next = _random.Next(_begun.Count);
+                int first = _random.Next(_begun.Count), next = first;
+                while (medium.Hangs(_begun[next].Offset))
+                {
+                    next = (next + 1) % _begun.Count;
+                    if (next == first) return count;
+                }
                 finished[count++] = medium.Finish(_begun[next]);
                 _begun.RemoveAt(next);
+                Interlocked.Decrement(ref medium._underWay);
             }
             return count;
         }
 
-        public void Wait()
+        public void Wait(int milliseconds)
+        {
+            if (_begun.TrueForAll(read => medium.Hangs(read.Offset))) medium.Waits(milliseconds);
+        }
+
+        public void WakeNobody()
         {
         }
 
-        public void Dispose() => _begun.Clear();
+        public void Dispose()
+        {
+            Interlocked.Add(ref medium._underWay, -_begun.Count);
+            _begun.Clear();
+        }
     }
 }

@@ -13,6 +13,8 @@ internal sealed class TierTroubleTests
 
         public void OnReadFailed(string why, string remedy, long failures) => Lines.Add($"read {failures}");
 
+        public void OnOwing(string? why) => Lines.Add(why is null ? "answers" : "answers not");
+
         public void OnGivenUp(string why, long records) => Lines.Add($"given up {records}");
 
         public void OnWriting(string? failure) => Lines.Add(failure is null ? "writes" : "writes no more");

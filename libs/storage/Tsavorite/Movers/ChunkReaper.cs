@@ -8,15 +8,17 @@ namespace Tsavorite;
 internal sealed unsafe class ChunkReaper : IDisposable
 {
     private const int ChunksPerHold = 16, ProbesPerHold = 64;
+    private const long LatePauseUs = 1_000_000;
     private readonly StoreCore _core;
     private readonly Lock _gate = new();
     private readonly ColdReads? _cold;
+    private long _againUs;
 
     public ChunkReaper(StoreCore core)
     {
         _core = core;
         if (core.Tier is { } tier)
-            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None) { HoldsUpOthers = true };
     }
 
     /// <inheritdoc/>
@@ -26,6 +28,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
     public bool Step(int holds, bool passesHeld)
     {
         bool worked = false;
+        if (Volatile.Read(ref _againUs) is not 0 and var again && _core.Tier!.NowUs < again)
+            return false;
         for (int i = 0; i < _core.Shape->PartitionCount && holds > 0; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
@@ -36,7 +40,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
                 worked = true;
                 if (passesHeld && Partition.IsHeld(partition))
                     break;
-                Reap(partition);
+                if (!Reap(partition))
+                    break;
             }
         }
         if (worked && _cold != null)
@@ -47,14 +52,19 @@ internal sealed unsafe class ChunkReaper : IDisposable
         return worked;
     }
 
-    private void Reap(Partition* partition)
+    // False if it met what the device may still bring.
+    private bool Reap(Partition* partition)
     {
         lock (_gate)
         {
             _cold?.BeginStep();
             Partition.Enter(partition);
             Orphan* orphan = partition->Orphans;
-            if (orphan != null && !ReapSome(partition, orphan))
+            bool isLeft = orphan != null && ReapSome(partition, orphan);
+            bool isLate = _cold is { MetLate: true };
+            if (isLate)
+                PutOff(partition);
+            else if (orphan != null && !isLeft)
             {
                 partition->Orphans = orphan->Next;
                 Orphan.Free(orphan);
@@ -62,7 +72,24 @@ internal sealed unsafe class ChunkReaper : IDisposable
             Partition.Exit(partition);
             if (_cold is { HasMissing: true })
                 _cold.Fetch();
+            return !isLate;
         }
+    }
+
+    // The first goes behind others: what the device may still bring is looked for again, and the others do not wait for it.
+    private void PutOff(Partition* partition)
+    {
+        Orphan* first = partition->Orphans, last = first;
+        for (int steps = ProbesPerHold; steps > 0 && last->Next != null; steps--) last = last->Next;
+        if (last != first)
+        {
+            partition->Orphans = first->Next;
+            first->Next = last->Next;
+            last->Next = first;
+        }
+
+        _cold!.ForgetFailed();
+        Volatile.Write(ref _againUs, _core.Tier!.NowUs + LatePauseUs);
     }
 
     // False once none is left.
@@ -75,7 +102,7 @@ internal sealed unsafe class ChunkReaper : IDisposable
             uint number = orphan->Limit - 1;
             for (uint set = 0; set < orphan->Sets; set++)
                 chunks -= Remove(partition, root, orphan->Owner, RootLimit.NumberOf(set, number));
-            if (_cold is { HasMissing: true })
+            if (_cold is { HasMissing: true } or { MetLate: true })
                 return true; // the same number again, with what it lacks
             orphan->Limit = number;
         }

@@ -182,7 +182,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
                 || CleanSome(nowMs, CleanPartsPressed, 4))
                 continue;
             bool mayEvict = policy != EvictionPolicy.NoEviction;
-            if (waits && Tiers is { IsFull: false } tiers && !(mayEvict && tiers.IsStalled(nowMs)))
+            if (waits && Tiers is { IsFull: false } tiers && !(tiers.IsStalled(nowMs) && (mayEvict || tiers.IsFull)))
             {
                 tiers.Wake(need);
                 return Relief.Coming;

@@ -13,6 +13,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     /// <summary>Compaction pays up to this share of live records; above it, moving costs more than it wins.</summary>
     private const double LiveShareMax = 0.9;
     private const long SweepPauseMs = 60_000, RestMs = 1000;
+    private const int CloseMs = 1000;
     private const int RecordsPerHold = 16;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
@@ -22,9 +23,15 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     private readonly IMediumReader _reader;
     private readonly NativeArray<byte> _memory;
     private readonly byte* _buffer;
+    private uint _owed; // the segment that the device has not brought: it has the buffer (store.C12)
+    private volatile bool _mayExpire;
 
     /// <summary>False while nothing may be removed because its time has come.</summary>
-    public bool MayExpire { get; set; }
+    public bool MayExpire
+    {
+        get => _mayExpire;
+        set => _mayExpire = value;
+    }
 
     /// <summary>What stays in its part of the tier is written by that part's writer; both are one where there is one part.</summary>
     public ColdCleaner(StoreCore core, ColdTier tier, ColdWriter upper, ColdWriter lower)
@@ -69,8 +76,29 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        if (!HasBuffer())
+        {
+            _reader.Wait(CloseMs);
+            if (!HasBuffer())
+                return; // it stays the device's
+        }
+
         _reader.Dispose();
         _memory.Dispose();
+    }
+
+    // False while the device has it.
+    private bool HasBuffer()
+    {
+        Span<FinishedRead> finished = stackalloc FinishedRead[1];
+        if (_owed != 0 && _reader.Take(finished) != 0)
+        {
+            _segments.Unpin(_owed);
+            _owed = 0;
+            _tier.EndOwed();
+        }
+
+        return _owed == 0;
     }
 
     // One that was rewritten a moment ago, and is still there, has nothing to win now: it could not be read, or what is left of it stays.
@@ -92,7 +120,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
 
     private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs, bool sinks = false)
     {
-        if (number == 0)
+        if (number == 0 || !HasBuffer())
             return false;
         _segments.Pin(number);
         int before = Volatile.Read(ref _segments[number]->Live);
@@ -117,12 +145,32 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         Span<FinishedRead> finished = stackalloc FinishedRead[1];
         _reader.Begin(0, _segments.OffsetOf(number), _buffer, _segments.SegmentBytes);
         _reader.Submit();
-        while (_reader.Take(finished) == 0) _reader.Wait();
+        if (!TryTake(finished))
+        {
+            _segments.Pin(number);
+            _owed = number;
+            _tier.BeginOwed(_tier.PlaceOf(number));
+            return false;
+        }
+
         _tier.Count(TierCount.SegmentReads);
         if (finished[0].Result == _segments.SegmentBytes)
             return true;
         _tier.CountFailure(_tier.PlaceOf(number), finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
         return false;
+    }
+
+    private bool TryTake(Span<FinishedRead> finished)
+    {
+        long nowUs = _tier.NowUs, endUs = nowUs + (_tier.ReadTimeoutMs * 1000);
+        for (; _reader.Take(finished) == 0; nowUs = _tier.NowUs)
+        {
+            if (nowUs >= endUs)
+                return false;
+            _reader.Wait((int)Math.Min((endUs - nowUs + 999) / 1000, int.MaxValue));
+        }
+
+        return true;
     }
 
     private void Walk(uint number, Func<nint, long, Fate> judge, long nowMs)

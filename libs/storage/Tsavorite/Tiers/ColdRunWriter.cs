@@ -223,8 +223,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         int end = (segment->Used + PageBytes - 1) & ~(PageBytes - 1);
         new Span<byte>(buffer + segment->Used, end - segment->Used).Clear();
         ColdHead.Write(buffer, number, segment, tier.Id);
-        int error = tier.Medium.Write(_segments.OffsetOf(number), buffer, end);
-        tier.CountWrite(number, end, error);
+        int error = tier.Write(number, 0, buffer, end);
         segment->End = error != 0 ? 0 : ColdEnd.MarkOf(buffer + end - PageBytes);
         _hasFailed |= error != 0;
         return error == 0;

@@ -1,3 +1,6 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Media;
 
@@ -14,6 +17,7 @@ namespace Tsavorite;
 /// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
 /// store.C11: a step that removes a key or sets all of it (<see cref="IModify.IsBlind"/>) takes what is damaged for its key's by the bits of the hash that the index has, and gives it up;
 /// that is counted and told. What a device does not read at the moment is nobody's to give up.
+/// store.C12: what a device has not given back is the device's (<see cref="DeviceReads"/>).
 /// </summary>
 internal sealed class ColdTier : IDisposable
 {
@@ -23,10 +27,21 @@ internal sealed class ColdTier : IDisposable
     private const int ReserveMin = 2, ReservePart = 32, FreePart = 16, FreePartOfScratch = 32, FreeMin = 6;
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
-    private long _passedBytes, _passedBefore;
+    private readonly Lock _owing = new();
+    private readonly ConcurrentQueue<ColdReads> _closing = new();
+    private readonly Func<long>? _monotonicUs;
+    private long _passedBytes, _passedBefore, _writeFromUs;
+    private long _readTimeoutMs = Store.TierReadTimeoutMs;
+    private int _owed;
+    private static readonly long TicksPerUs = Stopwatch.Frequency / 1_000_000; // Linux counts nanoseconds
 
-    public ColdTier(IMedium medium, int segmentBytes, UInt128 id)
+    /// <param name="medium">What it lies on.</param>
+    /// <param name="segmentBytes">Bytes of a segment.</param>
+    /// <param name="id">What tells its content from all others'.</param>
+    /// <param name="monotonicUs">The clock that tells how long a device takes; null: the system's.</param>
+    public ColdTier(IMedium medium, int segmentBytes, UInt128 id, Func<long>? monotonicUs = null)
     {
+        _monotonicUs = monotonicUs;
         Medium = medium;
         Id = id;
         Names = id == 0 ? null : new TierNames(this);
@@ -45,6 +60,19 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
+
+    /// <summary>How long a read is waited for, milliseconds.</summary>
+    public long ReadTimeoutMs
+    {
+        get => Volatile.Read(ref _readTimeoutMs);
+        set => Volatile.Write(ref _readTimeoutMs, value);
+    }
+
+    /// <summary>Microseconds of a clock that never goes back.</summary>
+    public long NowUs => _monotonicUs is null ? Stopwatch.GetTimestamp() / TicksPerUs : _monotonicUs();
+
+    /// <summary>Reads that the device has not answered in time, and not yet since.</summary>
+    public int Owed => Volatile.Read(ref _owed);
 
     /// <summary>Told of trouble; null: nobody.</summary>
     public ITierObserver? Observer;
@@ -165,9 +193,21 @@ internal sealed class ColdTier : IDisposable
     /// <summary>A segment, as people are told of it.</summary>
     public string PlaceOf(uint number) => SegmentPlace.Of(number, Segments.SegmentBytes, Id);
 
+    /// <summary>Where a record lies, as people are told of it.</summary>
+    public string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), Segments.SegmentBytes, Id);
+
+    /// <summary>What whoever wanted the record is told.</summary>
+    public GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
+        WhyUnreadable(PlaceOf(read), read.Error), Remedy);
+
     /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
     public static string WhyUnreadable(string place, int error) =>
-        $"{place}: {(error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}";
+        $"{place}: {error switch
+        {
+            0 => "its checksum is wrong",
+            Libc.ETIMEDOUT => "the device has not answered",
+            _ => new System.ComponentModel.Win32Exception(error).Message,
+        }}";
 
     public void CountFailure(string place, int error)
     {
@@ -178,12 +218,58 @@ internal sealed class ColdTier : IDisposable
             Observer?.OnReadFailed(why, Remedy, failures);
     }
 
+    /// <summary>The device has not answered a read in time. Whoever waited for it has an error, and it owes the read.</summary>
+    public void BeginOwed(string place)
+    {
+        Count(TierCount.LateReads);
+        string why = WhyUnreadable(place, Libc.ETIMEDOUT);
+        LastFailure = why;
+        lock (_owing)
+        {
+            if (_owed++ == 0)
+                Observer?.OnOwing(why);
+        }
+    }
+
+    /// <summary>It has answered one of them by now.</summary>
+    public void EndOwed()
+    {
+        lock (_owing)
+        {
+            if (--_owed == 0)
+                Observer?.OnOwing(null);
+        }
+    }
+
+    /// <summary>A session is closed whose reads the device has: that goes on when it has given them back.</summary>
+    public void CloseLater(ColdReads reads) => _closing.Enqueue(reads);
+
+    /// <summary>Closes what can be closed by now. For one thread.</summary>
+    public void CloseNow()
+    {
+        for (int left = _closing.Count; left > 0 && _closing.TryDequeue(out ColdReads? reads); left--)
+        {
+            if (!reads.TryClose(0))
+                _closing.Enqueue(reads);
+        }
+    }
+
     /// <summary>What lies there, damaged, has made place for what a command has set or removed, by its key's hash (store.C11).</summary>
     public void CountGivenUp(string place)
     {
         long records = Count(TierCount.GivenUp);
         if (System.Numerics.BitOperations.IsPow2(records))
             Observer?.OnGivenUp(WhyUnreadable(place, 0), records);
+    }
+
+    /// <summary>Writes to a segment; returns 0, or the error number. By one thread.</summary>
+    public unsafe int Write(uint number, long at, byte* from, int bytes)
+    {
+        Volatile.Write(ref _writeFromUs, NowUs);
+        int error = Medium.Write(Segments.OffsetOf(number) + at, from, bytes);
+        Volatile.Write(ref _writeFromUs, 0);
+        CountWrite(number, bytes, error);
+        return error;
     }
 
     /// <summary>So much was written to a segment, or was not.</summary>
@@ -218,6 +304,10 @@ internal sealed class ColdTier : IDisposable
             ReadBytes = Of(TierCount.ReadBytes),
             SegmentReads = Of(TierCount.SegmentReads),
             ReadFailures = Of(TierCount.ReadFailures),
+            LateReads = Of(TierCount.LateReads),
+            RefusedReads = Of(TierCount.RefusedReads),
+            OwedReads = Owed,
+            WriteMs = Volatile.Read(ref _writeFromUs) is not 0 and var from ? Math.Max((NowUs - from) / 1000, 1) : 0,
             WrittenBytes = Of(TierCount.WrittenBytes),
             WriteFailures = Of(TierCount.WriteFailures),
             HeldBack = Of(TierCount.HeldBack),

@@ -222,8 +222,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         if (end == open.Written || (open.Written == 0 && open.Used == HeaderBytes))
             return;
         int bytes = end - open.Written;
-        int error = _tier.Medium.Write(_segments.OffsetOf(open.Number) + open.Written, open.Buffer + open.Written, bytes);
-        _tier.CountWrite(open.Number, bytes, error);
+        int error = _tier.Write(open.Number, open.Written, open.Buffer + open.Written, bytes);
         open.IsBad = error != 0;
         _segments[open.Number]->End = open.IsBad ? 0 : ColdEnd.MarkOf(open.Buffer + end - ColdSegments.PageBytes);
         _hasFailed |= open.IsBad;

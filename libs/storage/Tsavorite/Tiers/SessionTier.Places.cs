@@ -68,6 +68,9 @@ public sealed unsafe partial class SessionTier
         return request;
     }
 
+    /// <summary>True if the medium has not answered a write for as long as a read may take.</summary>
+    public bool IsHung(long nowMs) => _store.Tiers!.IsStalled(nowMs) && _store.Tiers.IsHung;
+
     private bool TryRoot(Partition* partition, in KeyRef key, long nowMs, out TierRoot root)
     {
         FetchFirst(partition, key, nowMs, isHeld: false, isQuiet: true);

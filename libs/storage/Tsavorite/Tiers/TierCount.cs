@@ -7,6 +7,8 @@ internal enum TierCount
     ReadBytes,
     SegmentReads,
     ReadFailures,
+    LateReads,
+    RefusedReads,
     WrittenBytes,
     WriteFailures,
     HeldBack,

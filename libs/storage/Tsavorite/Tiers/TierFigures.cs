@@ -32,6 +32,14 @@ public sealed record TierFigures
     public required long SegmentReads { get; init; }
     /// <summary>Reads that failed, or brought a wrong checksum.</summary>
     public required long ReadFailures { get; init; }
+    /// <summary>Reads that the device has not answered in time, whose waiters had an error.</summary>
+    public long LateReads { get; init; }
+    /// <summary>Reads that were not begun, since the device owes the same one, or many.</summary>
+    public long RefusedReads { get; init; }
+    /// <summary>Of the late ones, those that it has not given back yet.</summary>
+    public long OwedReads { get; init; }
+    /// <summary>How long the write that is under way has taken, milliseconds; 0: none is.</summary>
+    public long WriteMs { get; init; }
     /// <summary>Bytes written, whole pages.</summary>
     public required long WrittenBytes { get; init; }
     /// <summary>Writes that failed.</summary>

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Garnet.Common;
 
 namespace Tsavorite;
 
@@ -8,6 +9,8 @@ namespace Tsavorite;
 /// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes of segments that are cleaned up) counts as on its way: no more is
 /// demoted than is needed. So do segments that wait for nothing but snapshots: no more goes on to the disk, is moved together or is given up than is needed, and
 /// a snapshot is wanted instead.
+/// The thread may be in the middle of a write that the medium does not answer, and nobody can take it out of there: whoever needs it, or what it has locked, waits for so long at
+/// most and does without (store.C12).
 /// </summary>
 internal sealed unsafe class TierMovers : IDisposable
 {
@@ -16,6 +19,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private const int PauseMs = 100, FullPauseMs = 10, AwaitedPauseMs = 5, CleanParts = 8;
     private const int ExtentsPerRound = 64, FailurePauseMs = 1000, RoomToldMs = 10_000;
     private const int Laps = 4; // what was read most loses its frequency in three
+    private const int StopMs = 5000; // a round takes milliseconds, or waits for the medium
     private const long StageBytesMax = 1 << 20;
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
     private const int PatienceMs = 1000;
@@ -38,6 +42,9 @@ internal sealed unsafe class TierMovers : IDisposable
     private volatile bool _stopping;
     private int _turn, _idleRounds;
     private long _pausedUntilMs, _roomFromMs, _progressMs;
+    private volatile TaskCompletionSource? _seal;
+    private readonly Lock _telling = new();
+    private volatile bool _isHung;
     private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
@@ -55,20 +62,53 @@ internal sealed unsafe class TierMovers : IDisposable
     }
 
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
-    public bool IsFull { get; private set; }
+    public bool IsFull { get => field || _isHung; private set; }
 
     /// <summary>
     /// True if a good part of the full tier is dead, and waits for nothing but those who still read it, or for snapshots, of which a
     /// new one is wanted then; or if it has room, and nothing has moved for a moment only, as what there is was just read: who can wait
     /// need not be refused.
     /// </summary>
-    public bool RoomComes { get; private set; }
+    public bool RoomComes { get => field && !_isHung; private set; }
 
     /// <summary>True if less of the part that nothing goes on from is free than is kept so.</summary>
     public bool IsShort { get; private set; }
 
-    /// <summary>True if a round has not ended for as long as writers have patience: the medium stalls.</summary>
-    public bool IsStalled(long nowMs) => _round.Look(nowMs) > PatienceMs;
+    /// <summary>
+    /// True if a round has not ended for as long as writers have patience: the medium stalls. After the time that a read has nobody waits for it any more, and the tier is as if it
+    /// were full (<see cref="IsFull"/>) until the round has ended.
+    /// </summary>
+    public bool IsStalled(long nowMs)
+    {
+        long forMs = _round.Look(nowMs);
+        if (forMs > _tier.ReadTimeoutMs && !_isHung)
+            BeHung();
+        return forMs > PatienceMs;
+    }
+
+    /// <summary>True once that time is over.</summary>
+    public bool IsHung => _isHung;
+
+    private void BeHung()
+    {
+        lock (_telling)
+        {
+            if (_isHung || _round.Look(_movers.NowMs) == 0)
+                return;
+            _isHung = true;
+        }
+
+        _tier.Observer?.OnWriting("the device has not answered");
+        _core.Arena.Bell.Ring();
+    }
+
+    // The round that was hung has ended.
+    private void BeWell()
+    {
+        lock (_telling)
+            _isHung = false;
+        _tier.Observer?.OnWriting(null);
+    }
 
     // A record that no segment takes alone wants more at once.
     private bool HasTierRoom => _tier.HasRoom(_tier.Segments.Bottom) && !LacksRoom;
@@ -103,12 +143,17 @@ internal sealed unsafe class TierMovers : IDisposable
         _thread.Start();
     }
 
-    /// <inheritdoc/>
-    public void Dispose()
+    /// <summary>Ends the thread; false if it is in the middle of what the medium does not answer: all that it works with must stay.</summary>
+    public bool TryStop()
     {
         _stopping = true;
         _wake.Set();
-        _thread?.Join();
+        return _thread?.Join(StopMs) != false;
+    }
+
+    /// <summary>Behind <see cref="TryStop"/>.</summary>
+    public void Dispose()
+    {
         _writer.Dispose();
         if (_lower != _writer)
             _lower.Dispose();
@@ -118,20 +163,36 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>One round; true if there is more to do at once.</summary>
     public bool Step(long nowMs)
     {
-        lock (_stepping)
+        if (!_stepping.TryEnter(PatienceMs))
+            return false; // the medium has another round
+        try
         {
             _round.Begin(nowMs);
             (bool, bool, bool) before = (IsFull, RoomComes, IsShort);
             bool worked = StepLocked(nowMs);
             _round.End();
+            if (_isHung)
+                BeWell();
             if (before != (IsFull, RoomComes, IsShort))
                 _core.Arena.Bell.Ring(); // what those are to do who found no room is another thing now
             return worked;
+        }
+        finally
+        {
+            _stepping.Exit();
         }
     }
 
     private bool StepLocked(long nowMs)
     {
+        if (_seal is { } seal)
+        {
+            _seal = null;
+            SealLocked();
+            seal.TrySetResult();
+        }
+
+        _tier.CloseNow();
         _writer.SealDead();
         _lower.SealDead();
         bool worked = Grant() | _aging.Step();
@@ -149,22 +210,37 @@ internal sealed unsafe class TierMovers : IDisposable
         return Demote(nowMs) | worked;
     }
 
-    /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it.</summary>
+    /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it. The movers' thread does, which alone waits for the medium.</summary>
+    /// <exception cref="GarnetException">The medium has not answered.</exception>
     public void Seal()
     {
-        lock (_stepping)
+        if (_thread is null)
         {
-            _writer.Flush(seal: true);
-            _lower.Flush(seal: true);
+            lock (_stepping) SealLocked();
+            return;
         }
+
+        TaskCompletionSource request = new(); // of one snapshot: another is not begun meanwhile
+        _seal = request;
+        _wake.Set();
+        if (!request.Task.Wait(TimeSpan.FromMilliseconds(_tier.ReadTimeoutMs)))
+            throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "the tier's disk has not answered a write",
+                "Look at the disk; what was in the log is there, and the next snapshot is taken once it answers");
     }
 
-    /// <summary>Returns when no step that began before goes on.</summary>
+    /// <summary>Returns when no step that began before goes on, or none that will remove anything on its own.</summary>
     public void AwaitStep()
     {
-        lock (_stepping)
-        {
-        }
+        if (_stepping.TryEnter(PatienceMs))
+            _stepping.Exit();
+        else
+            _coldCleaner.MayExpire = false; // until the next round: this one is with the medium
+    }
+
+    private void SealLocked()
+    {
+        _writer.Flush(seal: true);
+        _lower.Flush(seal: true);
     }
 
     /// <summary>Moves everything that nobody has read to the tier, as far as it takes it; for tests.</summary>

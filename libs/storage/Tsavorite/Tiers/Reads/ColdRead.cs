@@ -39,8 +39,10 @@ internal sealed unsafe class ColdRead(ulong word)
     public byte* Record;
     /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>
     public bool IsInPlace;
-    /// <summary>When it was handed to the device, by <see cref="System.Diagnostics.Stopwatch"/>.</summary>
-    public long BegunAt;
+    /// <summary>When it was handed to the device, by <see cref="ColdTier.NowUs"/>; and when a part of it was, or came, last.</summary>
+    public long BegunAtUs, AliveAtUs;
+    /// <summary>Nobody waits for it any more: it stands for what the device owes (store.C12).</summary>
+    public bool IsOwedByDevice;
     /// <summary>The step that has counted a look at it last; and that step, which was put off then, does so again.</summary>
     public long CountedIn;
     public bool IsOwed;

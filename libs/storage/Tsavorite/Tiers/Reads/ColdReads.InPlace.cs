@@ -56,16 +56,7 @@ internal sealed unsafe partial class ColdReads
         read.State = isWhole ? ColdReadState.Ready : ColdReadState.Failed;
         read.Error = image == null ? Garnet.Common.Linux.Libc.EIO : 0;
         if (!isWhole)
-            _tier.CountFailure(PlaceOf(read), read.Error);
+            _tier.CountFailure(_tier.PlaceOf(read), read.Error);
         _kept.Add(read, _steps);
-    }
-
-    // All that is wanted has been placed: nothing is to be waited for.
-    private bool IsAllPlaced()
-    {
-        if (_segments.Memory is null || !IsWantedDone())
-            return false;
-        ForgetWanted();
-        return true;
     }
 }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using Garnet.Common;
@@ -17,34 +16,32 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe partial class ColdReads : IDisposable
 {
-    private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
+    private const int SlackBytes = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
+    /// <summary>So long a read is waited for where others wait too, of a thread or a lock: they are not to pay for one key. And so long where the device owes some already.</summary>
+    private const long HeldPatienceUs = 1_000_000, HeldPatienceOwedUs = 100_000;
+    private const long ClosePatienceUs = 1_000_000;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
-    private readonly ReaderWake _wake;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
     private readonly Queue<ColdRead> _queued = new(), _queuedLong = new();
     private readonly KeptReads _kept;
-    private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
-    private readonly int[] _parts = new int[Depth];
-    private readonly Stack<int> _places = new();
+    private readonly DeviceReads _device;
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
-    private readonly List<ColdRead> _counted = [];
+    private readonly LookCounts _looks = new();
     private readonly List<ColdRead> _needed = []; // looked at by the step that runs, which needs several at once
     private readonly LongRoom _longRoom = new();
-    private IMediumReader? _reader;
-    private ReadPages? _pages;
     private long _comingBytes, _steps, _needs;
-    private int _pending, _partsUnderWay;
+    private int _pending;
     private bool _hasNews, _isWaiting;
 
     public ColdReads(ColdTier tier, ReaderWake wake)
     {
         _tier = tier;
         _segments = tier.Segments;
-        _wake = wake;
+        _device = new DeviceReads(tier, wake);
         _kept = new KeptReads(tier, Discard);
         Waits = new StepWaits(_kept);
     }
@@ -54,6 +51,12 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>Whether the owner can do a step again later; null: it waits.</summary>
     public Func<bool>? MayPostpone { get; set; }
+
+    /// <summary>Others wait while the owner does, whether it can do a step again or not: it has little patience then.</summary>
+    public bool HoldsUpOthers { get; init; }
+
+    /// <summary>The step that runs has met a record that the device may still bring.</summary>
+    public bool MetLate { get; private set; }
 
     /// <summary>Reads of keys that were answered by a record here, and whether those of the step that runs are not to be counted.</summary>
     public long Hits;
@@ -96,7 +99,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
             if (PassesDamaged && read.IsDamaged)
                 return null;
             if (read.State == ColdReadState.Failed)
-                throw Unreadable(read);
+            {
+                MetLate |= read.Error == Libc.ETIMEDOUT;
+                throw _tier.Unreadable(read);
+            }
             if (read.State == ColdReadState.Ready)
                 return read.Record;
         }
@@ -168,25 +174,39 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true)
     {
         Begin();
-        if (IsAllPlaced())
+        if (IsWantedDone()) // it lies in persistent memory; or is refused
+        {
+            ForgetWanted();
             return;
+        }
         if (mayThrow && MayPostpone is { } may && may())
         {
-            foreach (ColdRead read in _counted) read.IsOwed = true;
+            _looks.PutOff();
             throw ColdTier.Miss;
         }
+        long begunAtUs = _tier.NowUs;
+        Await(begunAtUs);
+        _tier.Count(TierCount.Waits);
+        _tier.Count(TierCount.WaitedMicros, _tier.NowUs - begunAtUs);
+        ForgetWanted();
+    }
+
+    private void Await(long begunAtUs)
+    {
         _isWaiting = true;
-        long begunAt = Stopwatch.GetTimestamp();
         Submit();
+        bool isHeld = HoldsUpOthers || MayPostpone is not null;
+        long endUs = begunAtUs + (!isHeld ? long.MaxValue / 2 : _device.IsOwed ? HeldPatienceOwedUs : HeldPatienceUs);
         while (!IsWantedDone()) // others' reads may take longer
         {
-            _reader!.Wait();
+            long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
+            if (_device.Awaited == 0 || endUs <= _tier.NowUs)
+                GiveUpWanted();
+            else
+                _device.Wait(leftUs);
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
-        _tier.Count(TierCount.Waits);
-        _tier.Count(TierCount.WaitedMicros, (long)Stopwatch.GetElapsedTime(begunAt).TotalMicroseconds);
-        ForgetWanted();
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
@@ -211,6 +231,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Begins to read what is missing.</summary>
     public void Begin()
     {
+        if (_device.IsOwed)
+            TakeCome(); // an owner that does not poll learns here that the device answers again
         foreach (ColdRead read in _missing)
         {
             if (!_reads.TryAdd(read.Word, read))
@@ -220,8 +242,12 @@ internal sealed unsafe partial class ColdReads : IDisposable
             }
             if (TryPlace(read))
                 continue;
+            if (_device.Refuses(read, isAlone: _pending++ == 0))
+            {
+                Refuse(read);
+                continue;
+            }
             (read.IsLong ? _queuedLong : _queued).Enqueue(read);
-            _pending++;
             Begun++;
         }
         _missing.Clear();
@@ -233,14 +259,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         if (nowMs != long.MinValue)
             Waits.ForgetOver();
-        if (_pending > 0)
+        if (_pending > 0 || _device.IsOwed)
         {
-            Span<FinishedRead> taken = stackalloc FinishedRead[FinishedMax];
-            for (int count; (count = _reader!.Take(taken)) > 0;)
-            {
-                foreach (FinishedRead read in taken[..count]) Finish(read);
-                _hasNews = true;
-            }
+            TakeCome();
+            while (_pending > 0 && _device.NextLate() is { } late) GiveUp(late);
             Submit();
         }
         if (nowMs == long.MinValue)
@@ -257,7 +279,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void BeginStep()
     {
         _steps++;
-        _counted.Clear();
+        MetLate = false;
+        _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
@@ -284,21 +307,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
     public void Release() => _kept.Release();
 
-    /// <summary>
-    /// A step has looked at the word's record, which was fetched. False if that was counted before: a step looks at some records several times, and
-    /// what was put off is done again; neither makes a record that is read more often.
-    /// </summary>
-    public bool CountsLook(ulong word)
-    {
-        ColdRead read = _reads[ColdAddress.Name(word)];
-        if (read.CountedIn == _steps)
-            return false;
-        read.CountedIn = _steps;
-        _counted.Add(read);
-        bool counts = !read.IsOwed;
-        read.IsOwed = false;
-        return counts;
-    }
+    /// <summary>A step has looked at the word's record, which was fetched; false if that was counted before.</summary>
+    public bool CountsLook(ulong word) => _looks.Counts(_reads[ColdAddress.Name(word)], _steps);
 
     /// <summary>True if the word's record was wanted and could not be read.</summary>
     public bool IsUnreadable(ulong word) =>
@@ -308,7 +318,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool IsDamaged(ulong word, uint ns, out string where)
     {
         bool isDamaged = TryGet(ColdAddress.Name(word), out ColdRead? read) && read.IsDamaged && _tier.MayHold(word, ns);
-        where = isDamaged ? PlaceOf(read!) : "";
+        where = isDamaged ? _tier.PlaceOf(read!) : "";
         return isDamaged;
     }
 
@@ -327,20 +337,20 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Dispose()
     {
         Forget();
-        _reader?.Dispose(); // what is under way has come to its end
-        foreach (ColdRead? read in _underWay)
-        {
-            if (read is { IsLong: false })
-                _pages!.GiveBack(read.To, read.Bytes);
-        }
+        if (!TryClose(ClosePatienceUs))
+            _tier.CloseLater(this);
+    }
+
+    /// <summary>Frees everything, unless the device has something after so long; what it has stays its own (store.C12).</summary>
+    public bool TryClose(long microseconds)
+    {
+        if (!_device.TryEnd(microseconds, Free))
+            return false;
+        _device.Dispose();
         _kept.Dispose();
-        foreach (ColdRead? read in (IEnumerable<ColdRead?>)[.. _underWay, .. _queued, .. _queuedLong, .. _reads.Values])
-        {
-            if (read is not null)
-                Free(read);
-        }
+        foreach (ColdRead read in (IEnumerable<ColdRead>)[.. _queued, .. _queuedLong, .. _reads.Values]) Free(read);
         _reads.Clear();
-        _pages?.Dispose();
+        return true;
     }
 
     // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
@@ -388,42 +398,28 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        if (_queued.Count + _queuedLong.Count == 0 && _reader is null)
-            return;
-        if (_reader is null)
-            Open();
-        while (_queued.Count > 0 && _reader!.Room > 0 && _places.Count > 0)
+        while (_queued.Count > 0 && _device.HasRoom)
         {
             ColdRead read = _queued.Dequeue();
-            uint number = _segments.NumberOf(read.Word);
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
+            uint number = _segments.NumberOf(read.Word);
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
-            read.Bytes = (int)(end - start);
             read.Skip = (int)(offset - start);
-            read.To = _pages!.Take(read.Bytes);
-            read.State = ColdReadState.UnderWay;
-            int place = _places.Pop();
-            _underWay[place] = read;
-            read.BegunAt = Stopwatch.GetTimestamp();
-            _reader.Begin((ulong)place, start, (byte*)read.To, read.Bytes);
+            _device.Begin(read, start, (int)(end - start));
         }
         SubmitLong();
-        _reader!.Submit();
+        _device.Submit();
     }
 
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
-        while (_partsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _reader!.Room > 0 && _places.Count > 0)
+        while (_device.PartsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _device.HasRoom)
         {
             if (read.Long is null && !TryBeginLong(read))
                 return;
-            (int number, ColdPart part, nint to) = read.Long!.Begin();
-            int place = _places.Pop();
-            (_underWay[place], _parts[place]) = (read, number);
-            _partsUnderWay++;
-            _reader.Begin((ulong)place, part.Offset, (byte*)to, part.ReadBytes);
-            if (!read.Long.HasMore)
+            _device.BeginPart(read);
+            if (!read.Long!.HasMore)
                 _queuedLong.Dequeue();
         }
     }
@@ -432,33 +428,27 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         if (!_isWaiting && !_longRoom.MayTake(read, _tier.KeptBytesMax))
             return false;
+        read.BegunAtUs = _tier.NowUs;
         _longRoom.Begin(read, _segments.RunOf(_segments.NumberOf(read.Word), read.Parts));
         return true;
     }
 
-    // With the first read: most sessions of a server never make one.
-    private void Open()
+    private void TakeCome()
     {
-        _reader = _tier.Medium.OpenReader(Depth, _wake);
-        _pages = new ReadPages(Depth);
-        for (int i = Depth - 1; i >= 0; i--) _places.Push(i);
+        for (; _device.TryTake(out ColdRead read, out int part, out int result); _hasNews = true) Finish(read, part, result);
     }
 
-    private void Finish(in FinishedRead finished)
+    private void Finish(ColdRead read, int part, int result)
     {
-        int at = (int)finished.Token;
-        ColdRead read = _underWay[at]!;
-        _underWay[at] = null;
-        _places.Push(at);
         if (read.IsLong)
         {
-            FinishPart(read, _parts[at], finished.Result);
+            FinishPart(read, part, result);
             return;
         }
         _comingBytes -= read.BytesMax;
-        _tier.CountRead(read.Bytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
+        _tier.CountRead(read.Bytes, _tier.NowUs - read.BegunAtUs);
         byte* image = (byte*)read.To + read.Skip;
-        bool isWhole = finished.Result == read.Bytes;
+        bool isWhole = result == read.Bytes;
         if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, read.Place, out int bytes))
         {
             read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
@@ -468,14 +458,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
             read.State = ColdReadState.Ready;
         }
         else
-            Fail(read, finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO);
-        _pages!.GiveBack(read.To, read.Bytes);
+            Fail(read, result < 0 ? -result : isWhole ? 0 : Libc.EIO);
+        _device.GiveBack(read);
         Keep(read);
     }
 
     private void FinishPart(ColdRead read, int number, int result)
     {
-        _partsUnderWay--;
         bool hadMore = read.Long!.HasMore;
         read.Long.End(number, result);
         if (hadMore && !read.Long.HasMore)
@@ -484,7 +473,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return;
         _comingBytes -= read.BytesMax;
         bool isSound = read.Long.IsSound(out int bytes);
-        _tier.CountRead(read.Long.ReadBytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
+        _tier.CountRead(read.Long.ReadBytes, _tier.NowUs - read.BegunAtUs);
         read.Record = (byte*)read.To;
         read.RecordBytes = bytes;
         read.State = ColdReadState.Ready;
@@ -497,8 +486,53 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         read.State = ColdReadState.Failed;
         read.Error = error;
-        _tier.CountFailure(PlaceOf(read), error);
+        _tier.CountFailure(_tier.PlaceOf(read), error);
         FreeLong(read);
+    }
+
+    // The device has not answered: whoever waits for it has an error. Where it owes much what is behind it does not wait as long as this has.
+    private void GiveUp(ColdRead late)
+    {
+        if (late.Long is not null)
+        {
+            if (late.Long.HasMore)
+                _queuedLong.Dequeue(); // it is the first
+            _longRoom.Leave(late);
+        }
+        if (_device.GiveUp(late))
+            _tier.BeginOwed(_tier.PlaceOf(late));
+        ComesNotInTime(late);
+        while (_device.IsOwedMuch && _queued.TryDequeue(out ColdRead? next)) Refuse(next);
+        while (_device.IsOwedMuch && _queuedLong.TryPeek(out ColdRead? next) && next.Long is null) Refuse(_queuedLong.Dequeue());
+    }
+
+    private void Refuse(ColdRead read)
+    {
+        _tier.Count(TierCount.RefusedReads);
+        ComesNotInTime(read);
+    }
+
+    private void ComesNotInTime(ColdRead read)
+    {
+        _comingBytes -= read.BytesMax;
+        read.State = ColdReadState.Failed;
+        read.Error = Libc.ETIMEDOUT;
+        _hasNews = true;
+        Keep(read);
+    }
+
+    // Whoever stands and waits has done so for long enough; or what he waits for has no place with the device, which owes all.
+    private void GiveUpWanted()
+    {
+        foreach (ulong word in _wanted)
+        {
+            if (!_reads.TryGetValue(word, out ColdRead? read) || read.State > ColdReadState.UnderWay)
+                continue;
+            if (read.State == ColdReadState.UnderWay)
+                GiveUp(read);
+            else if (ReadQueue.RemoveFrom(read.IsLong ? _queuedLong : _queued, read))
+                Refuse(read);
+        }
     }
 
     private void Keep(ColdRead read)
@@ -530,9 +564,4 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (read.Long is not null)
             _longRoom.Free(read);
     }
-
-    private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
-        ColdTier.WhyUnreadable(PlaceOf(read), read.Error), _tier.Remedy);
-
-    private string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), _segments.SegmentBytes, _tier.Id);
 }

@@ -37,11 +37,14 @@ internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, uint place)
         return (number, parts[number], at);
     }
 
+    /// <summary>Nobody waits for it any more: no part is begun, and what comes is not looked at.</summary>
+    public void GiveUp() => Error = Libc.ETIMEDOUT;
+
     /// <summary>A part has come to its end.</summary>
     public void End(int number, int result)
     {
         _ended++;
-        if (result != parts[number].ReadBytes)
+        if (Error == 0 && result != parts[number].ReadBytes)
             Error = result < 0 ? -result : Libc.EIO;
         _come[number] = true;
         for (; Error == 0 && _checked < parts.Length && _come[_checked]; _checked++)

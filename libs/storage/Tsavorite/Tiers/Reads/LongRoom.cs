@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Runtime.InteropServices;
 
 namespace Tsavorite;
@@ -21,7 +20,6 @@ internal sealed unsafe class LongRoom
         new Span<byte>((byte*)read.To + room, SlackBytes).Clear();
         read.Long = new LongRead(parts, (byte*)read.To, read.Place);
         read.State = ColdReadState.UnderWay;
-        read.BegunAt = Stopwatch.GetTimestamp();
         _bytes += read.BytesMax;
         _held.Add(read);
     }
@@ -29,13 +27,22 @@ internal sealed unsafe class LongRoom
     /// <summary>It is read, and looked at, no more.</summary>
     public void Free(ColdRead read)
     {
-        NativeMemory.AlignedFree((void*)read.To);
-        _bytes -= read.BytesMax;
-        _held.Remove(read);
+        Free(read.To);
+        Leave(read);
         read.Record = null;
         read.RecordBytes = 0;
         read.Long = null;
     }
+
+    /// <summary>Its memory is another's to free.</summary>
+    public void Leave(ColdRead read)
+    {
+        _bytes -= read.BytesMax;
+        _held.Remove(read);
+    }
+
+    /// <summary>Frees memory that one was read to.</summary>
+    public static void Free(nint memory) => NativeMemory.AlignedFree((void*)memory);
 
     private bool HoldsOf(long step)
     {

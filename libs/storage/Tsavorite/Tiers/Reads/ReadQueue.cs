@@ -43,7 +43,8 @@ internal sealed class ReadQueue
         return RemoveFrom(_all, read);
     }
 
-    private static bool RemoveFrom(Queue<ColdRead> reads, ColdRead read)
+    /// <summary>Takes one out of those, wherever it stands; false if it is not there. A walk.</summary>
+    public static bool RemoveFrom(Queue<ColdRead> reads, ColdRead read)
     {
         int before = reads.Count;
         for (int left = before; left > 0; left--)

@@ -1,0 +1,249 @@
+using Garnet.Media;
+
+namespace Tsavorite;
+
+/// <summary>
+/// What the device has of one session: reads that were handed to it and have not come back, and the memory they are read to. Those that it does not answer in time it owes:
+/// store.C12: what a read has of the session's, its memory, its place with the device and its pin, is the device's until it has come back, however late: whoever waited for it has
+/// his error meanwhile, and nobody looks at what it brings. So that a device that answers nothing takes no more than so much, no read is begun of what it owes already, and where it
+/// owes much one at a time: each that it answers makes way for the next.
+/// </summary>
+internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisposable
+{
+    private const int Depth = 64, FinishedMax = 64;
+    /// <summary>Reads that may be owed before no more than one is begun at a time: others have as many places still.</summary>
+    public const int OwedMax = Depth / 2;
+    private readonly ColdRead?[] _reads = new ColdRead?[Depth];
+    private readonly int[] _parts = new int[Depth];
+    private readonly Stack<int> _places = new();
+    private readonly FinishedRead[] _finished = new FinishedRead[FinishedMax];
+    private readonly Dictionary<ulong, ColdRead> _owed = [];
+    private IMediumReader? _reader;
+    private ReadPages? _pages;
+    private int _next, _count, _owedPlaces;
+    private long _owedBytes, _lookAtUs, _patienceUs;
+
+    /// <summary>True while something is to come back, owed or not.</summary>
+    public bool HasAny => _places.Count < Depth && _reader is not null;
+
+    /// <summary>Reads under way that somebody waits for, and of these, parts of long ones.</summary>
+    public int Awaited => _reader is null ? 0 : Depth - _places.Count - _owedPlaces;
+
+    /// <inheritdoc cref="Awaited"/>
+    public int PartsUnderWay { get; private set; }
+
+    /// <summary>True if another may be begun.</summary>
+    public bool HasRoom => Reader.Room > 0 && _places.Count > 0;
+
+    /// <summary>True while the device owes a read.</summary>
+    public bool IsOwed => _owedPlaces != 0;
+
+    /// <summary>True while it owes so much that reads are begun one at a time.</summary>
+    public bool IsOwedMuch => _owedPlaces >= OwedMax;
+
+    /// <summary>How long until the first of what is under way is late.</summary>
+    public long UntilLateUs => _lookAtUs - tier.NowUs;
+
+    // With the first read: most sessions of a server never make one.
+    private IMediumReader Reader => _reader ??= Open();
+
+    /// <summary>True if the read is not to be begun: it would wait as those wait that the device owes. <paramref name="isAlone"/>: there is no other.</summary>
+    public bool Refuses(ColdRead read, bool isAlone)
+    {
+        if (_owedPlaces == 0)
+            return false;
+        return _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (IsOwedMuch && !isAlone)
+            || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
+    }
+
+    /// <summary>Begins a read; there is room.</summary>
+    public void Begin(ColdRead read, long start, int bytes)
+    {
+        read.Bytes = bytes;
+        read.To = _pages!.Take(bytes);
+        read.State = ColdReadState.UnderWay;
+        read.BegunAtUs = read.AliveAtUs = tier.NowUs;
+        Reader.Begin((ulong)PlaceFor(read), start, (byte*)read.To, bytes);
+    }
+
+    /// <summary>Begins the next part of a long one.</summary>
+    public void BeginPart(ColdRead read)
+    {
+        (int number, ColdPart part, nint to) = read.Long!.Begin();
+        int place = PlaceFor(read);
+        _parts[place] = number;
+        PartsUnderWay++;
+        read.AliveAtUs = tier.NowUs; // of a long one each part has its time
+        Reader.Begin((ulong)place, part.Offset, (byte*)to, part.ReadBytes);
+    }
+
+    /// <summary>Hands what was begun to the device.</summary>
+    public void Submit() => _reader?.Submit();
+
+    /// <summary>Waits until something has come, for so long at most.</summary>
+    public void Wait(long microseconds) => _reader?.Wait((int)Math.Clamp((microseconds + 999) / 1000, 1, int.MaxValue));
+
+    /// <summary>Takes what has come back, if anything has: which read, for a long one which part, and what came of it. What it owed goes without a word.</summary>
+    public bool TryTake(out ColdRead read, out int part, out int result)
+    {
+        (read, part, result) = (null!, 0, 0);
+        while (_next < _count || TakeSome())
+        {
+            FinishedRead finished = _finished[_next++];
+            int place = (int)finished.Token;
+            (read, part, result) = (_reads[place]!, _parts[place], finished.Result);
+            _reads[place] = null;
+            _places.Push(place);
+            if (read.IsOwedByDevice)
+            {
+                TakeOwed(read, part, result);
+                continue;
+            }
+
+            PartsUnderWay -= read.IsLong ? 1 : 0;
+            read.AliveAtUs = read.IsLong ? tier.NowUs : 0;
+            return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>The memory of one that was taken is free.</summary>
+    public void GiveBack(ColdRead read) => _pages!.GiveBack(read.To, read.Bytes);
+
+    /// <summary>The next that is late; null: none is.</summary>
+    public ColdRead? NextLate()
+    {
+        long nowUs = tier.NowUs, patienceUs = tier.ReadTimeoutMs * 1000;
+        if (nowUs < _lookAtUs && patienceUs == _patienceUs)
+            return null;
+        _patienceUs = patienceUs;
+        _lookAtUs = nowUs + patienceUs;
+        foreach (ColdRead? read in _reads)
+        {
+            if (read is null or { IsOwedByDevice: true })
+                continue;
+            if (read.AliveAtUs + patienceUs <= nowUs)
+            {
+                _lookAtUs = nowUs; // there may be more
+                return read;
+            }
+
+            _lookAtUs = Math.Min(_lookAtUs, read.AliveAtUs + patienceUs);
+        }
+
+        return null;
+    }
+
+    /// <summary>Nobody waits any more for what is under way: the device owes it (store.C12), and has its memory and its pin.</summary>
+    /// <returns>True if it has anything of it.</returns>
+    public bool GiveUp(ColdRead read)
+    {
+        ColdRead owed = new(read.Word)
+        {
+            State = ColdReadState.UnderWay, IsOwedByDevice = true, IsPinned = read.IsPinned, Parts = read.Parts, BytesMax = read.BytesMax,
+            To = read.To, Bytes = read.Bytes, Long = read.Long,
+        };
+        int places = 0;
+        foreach (ref ColdRead? underWay in _reads.AsSpan())
+        {
+            if (underWay != read)
+                continue;
+            underWay = owed;
+            places++;
+        }
+
+        (read.IsPinned, read.To, read.Long) = (false, 0, null);
+        owed.Long?.GiveUp();
+        PartsUnderWay -= owed.IsLong ? places : 0;
+        if (places == 0)
+        {
+            Free(owed);
+            return false;
+        }
+
+        _owedPlaces += places;
+        _owedBytes += owed.BytesMax;
+        _owed.Add(owed.Word, owed);
+        return true;
+    }
+
+    /// <summary>True once nothing is with the device, after so long at most; <paramref name="free"/> has what has come. Else it is to be asked again, and wakes nobody.</summary>
+    public bool TryEnd(long microseconds, Action<ColdRead> free)
+    {
+        for (long endUs = tier.NowUs + microseconds, leftUs = microseconds; !TryDrain(free) && leftUs > 0; leftUs = endUs - tier.NowUs)
+            Wait(leftUs);
+        if (HasAny)
+        {
+            _reader!.WakeNobody();
+            return false;
+        }
+
+        return true;
+    }
+
+    /// <summary>Behind <see cref="TryEnd"/>.</summary>
+    public void Dispose()
+    {
+        _reader?.Dispose();
+        _pages?.Dispose();
+        _reader = null;
+    }
+
+    private bool TryDrain(Action<ColdRead> free)
+    {
+        while (TryTake(out ColdRead read, out int part, out int result))
+        {
+            read.Long?.GiveUp();
+            read.Long?.End(part, result);
+            if (!read.IsLong)
+                GiveBack(read);
+            if (read.Long is not { IsOver: false })
+                free(read);
+        }
+
+        return !HasAny;
+    }
+
+    private bool TakeSome()
+    {
+        (_next, _count) = (0, HasAny ? _reader!.Take(_finished) : 0);
+        return _count > 0;
+    }
+
+    private int PlaceFor(ColdRead read)
+    {
+        int place = _places.Pop();
+        _reads[place] = read;
+        return place;
+    }
+
+    private void TakeOwed(ColdRead owed, int part, int result)
+    {
+        _owedPlaces--;
+        owed.Long?.End(part, result);
+        if (owed.Long is { IsOver: false })
+            return;
+        _owed.Remove(owed.Word);
+        _owedBytes -= owed.BytesMax;
+        Free(owed);
+        tier.EndOwed();
+    }
+
+    private void Free(ColdRead owed)
+    {
+        if (owed.IsLong)
+            LongRoom.Free(owed.To);
+        else
+            GiveBack(owed);
+        if (owed.IsPinned)
+            tier.Segments.Unpin(tier.Segments.NumberOf(owed.Word));
+    }
+
+    private IMediumReader Open()
+    {
+        _pages = new ReadPages(Depth);
+        for (int i = Depth - 1; i >= 0; i--) _places.Push(i);
+        return tier.Medium.OpenReader(Depth, wake);
+    }
+}

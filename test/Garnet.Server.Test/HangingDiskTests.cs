@@ -1,0 +1,272 @@
+using Garnet.Server.Test.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Test;
+
+/// <summary>A server whose tier's disk hangs: only commands on what lies there are hurt, and for as long as tier-read-timeout says.</summary>
+internal sealed class HangingDiskTests
+{
+    private const int TimeoutMs = 10_000, Large = 3_000_000;
+    private const string Why = "the device has not answered";
+    private string _path = "";
+
+    [SetUp]
+    public void Make() => _path = Directory.CreateTempSubdirectory("garnet-hang").FullName;
+
+    [TearDown]
+    public void Remove() => Directory.Delete(_path, recursive: true);
+
+    // One reactor: whoever is served while another waits is served by the same thread.
+    private sealed class Stage : IDisposable
+    {
+        private readonly EmbeddedServer _server;
+
+        public Stage(string path)
+        {
+            _server = new EmbeddedServer(clock: Clock, adjust: settings =>
+            {
+                settings.Network.ReactorThreads = 1;
+                settings.Memory.MaxMemoryBytes = 64 << 20;
+                settings.Tier.Promotion = TierPromotion.No;
+                (settings.Tier.Path, settings.Tier.SizeBytes) = (path, 64 << 20);
+                settings.Tier.Before = disk => Medium = new HangingMedium(disk, Clock);
+            });
+            Other = Connect();
+        }
+
+        public TestClock Clock { get; } = new();
+
+        public HangingMedium Medium { get; private set; } = null!;
+
+        public TestClient Other { get; }
+
+        public TestClient Connect() => new(_server.Server.Port);
+
+        public long Records => _server.Server.Store.Figures().Tier!.Records;
+
+        public long Figure(string name) => _server.Server.Store.Figures().Tier is { } tier ? name switch
+        {
+            "owed" => tier.OwedReads,
+            "late" => tier.LateReads,
+            "refused" => tier.RefusedReads,
+            _ => throw new ArgumentException(name),
+        } : -1;
+
+        public void Cold(string key, string value = "value")
+        {
+            Assert.That(Other.Call("SET", key, value), Is.EqualTo("OK"));
+            Demote(key);
+        }
+
+        public void Demote(string key) => Assert.That(Other.Call("TIER.DEMOTE", key), Is.Not.EqualTo("0").And.Not.StartsWith("ERR"), key);
+
+        public void Hang(params string[] read)
+        {
+            Medium.HangWhatIsReadBy(() => Other.Call(read));
+            Clock.Advance(TimeoutMs / 2); // what was read is kept for a moment
+            for (int i = 0; i < 3; i++) Other.Call("PING");
+        }
+
+        /// <summary>The command waits for the disk, and whoever else asks is answered.</summary>
+        public void ExpectOthersServed(int waiting = 1)
+        {
+            Eventually.Holds(() => Medium.Kept >= waiting);
+            Assert.That(Other.Call("PING"), Is.EqualTo("PONG"));
+            Assert.That(Other.Call("GET", "well"), Is.EqualTo("value"));
+        }
+
+        public void Dispose()
+        {
+            Medium.Mend();
+            Eventually.Holds(() => Other.Call("PING") == "PONG" && Figure("owed") == 0 && Medium.Kept == 0);
+            Other.Dispose();
+            _server.Dispose();
+        }
+    }
+
+    private Stage Begin()
+    {
+        Stage stage = new(_path);
+        stage.Other.Call("SET", "filler", new string('x', 4096)); // a page between what hangs and what does not
+        stage.Cold("well");
+        stage.Cold("filler", new string('x', 8192));
+        return stage;
+    }
+
+    [Test]
+    public void A_pipeline_has_its_error_in_its_place_when_the_time_is_over_and_others_are_served_meanwhile()
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        using TestClient client = stage.Connect();
+        client.Send("GET", "hung");
+        client.Send("SET", "memory", "1");
+        client.Send("GET", "well");
+        stage.ExpectOthersServed();
+        Assert.That(stage.Other.Call("EXISTS", "memory"), Is.EqualTo("0"), "what stands behind it waits for it");
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Does.StartWith("ERR").And.Contain(Why));
+        Assert.That((client.Read(), client.Read()), Is.EqualTo(("OK", "value")));
+        Assert.That(stage.Other.Call("INFO", "tiering"), Does.Contain("tier_owed_reads:1\r\n").And.Contain("tier_late_reads:1\r\n"));
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call("GET", "hung") == "value");
+        Assert.That(stage.Other.Call("INFO", "tiering"), Does.Contain("tier_owed_reads:0\r\n"));
+    }
+
+    [Test]
+    public void A_client_that_goes_meanwhile_leaves_nothing_behind()
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        using (TestClient client = stage.Connect())
+        {
+            client.Send("GET", "hung");
+            stage.ExpectOthersServed();
+        }
+
+        stage.Clock.Advance(TimeoutMs);
+        Eventually.Holds(() => stage.Figure("owed") == 1);
+        Assert.That(stage.Other.Call("GET", "well"), Is.EqualTo("value"));
+    }
+
+    [Test]
+    public void A_transaction_and_a_script_have_the_error_of_the_key_and_no_more()
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        using TestClient client = stage.Connect();
+        client.Send("MULTI");
+        client.Send("SET", "memory", "1");
+        client.Send("GET", "hung");
+        client.Send("GET", "well");
+        client.Send("EXEC");
+        stage.ExpectOthersServed();
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That((client.Read(), client.Read(), client.Read(), client.Read()), Is.EqualTo(("OK", "QUEUED", "QUEUED", "QUEUED")));
+        Assert.That(client.Read(), Does.Contain("OK").And.Contain(Why).And.Contain("value"));
+        Assert.That(client.Call("EVAL", "return redis.call('GET', KEYS[1])", "1", "hung"), Does.Contain(Why), "at once: the disk owes it");
+        Assert.That(client.Call("EVAL", "return redis.call('GET', 'well')", "0"), Is.EqualTo("value"));
+        Assert.That(client.Call("PING"), Is.EqualTo("PONG"));
+    }
+
+    // The thread is the script's: nobody is served by it for as long.
+    [Test]
+    public void A_key_that_a_script_does_not_declare_is_waited_for_for_a_second()
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        long before = stage.Clock.MonotonicUs;
+        Assert.That(stage.Other.Call("EVAL", "return redis.call('GET', 'hung')", "0"), Does.Contain(Why));
+        Assert.That((stage.Clock.MonotonicUs - before) / 1000, Is.InRange(1000, TimeoutMs - 1));
+        Assert.That(stage.Other.Call("PING"), Is.EqualTo("PONG"));
+    }
+
+    [TestCase("HGETALL", "hash")]
+    [TestCase("HGET", "hash", "name 7")]
+    [TestCase("HSET", "hash", "name 7", "changed")]
+    [TestCase("GET", "large")]
+    [TestCase("SETRANGE", "large", "5", "changed")]
+    [TestCase("TIER.PROMOTE", "large")]
+    [TestCase("COPY", "hash", "other")]
+    [TestCase("DUMP", "hash")]
+    public void Whatever_is_asked_of_it_ends_in_an_error_and_changes_nothing(params string[] command)
+    {
+        using Stage stage = Begin();
+        stage.Other.Call("SET", "large", new string('l', Large));
+        for (int i = 0; i < 2000; i++) stage.Other.Call("HSET", "hash", $"name {i}", $"value {i}");
+        string key = command[1];
+        string before = stage.Other.Call(key == "hash" ? ["HGETALL", key] : ["GET", key]);
+        stage.Demote(key);
+        stage.Hang(key == "hash" ? ["HGETALL", key] : ["GET", key]);
+        using TestClient client = stage.Connect();
+        client.Send(command);
+        stage.ExpectOthersServed();
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Does.Contain(Why));
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call(key == "hash" ? ["HGETALL", key] : ["GET", key]) == before);
+    }
+
+    [TestCase("KEYS", "*")]
+    [TestCase("SCAN", "0", "COUNT", "1000")]
+    [TestCase("RANDOMKEY")]
+    public void A_walk_over_all_keys_ends(params string[] command)
+    {
+        using Stage stage = Begin();
+        for (int i = 0; i < 100; i++) stage.Other.Call("SET", $"hung {i}", new string('v', 1000));
+        for (int i = 0; i < 100; i++) stage.Demote($"hung {i}");
+        stage.Hang("KEYS", "*");
+        using TestClient client = stage.Connect();
+        client.Send(command);
+        Eventually.Holds(() => stage.Medium.Kept > 0);
+        Assert.That(stage.Other.Call("PING"), Is.EqualTo("PONG"));
+        Task<string> reply = Task.Run(client.Read);
+        Eventually.Holds(() =>
+        {
+            stage.Clock.Advance(TimeoutMs);
+            return reply.IsCompleted;
+        });
+        TestContext.Out.WriteLine(reply.Result[..Math.Min(reply.Result.Length, 200)]);
+        Assert.That(stage.Other.Call("PING"), Is.EqualTo("PONG"));
+    }
+
+    [Test]
+    public void Everything_can_be_flushed_and_written_anew_while_it_hangs()
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        using TestClient client = stage.Connect();
+        client.Send("GET", "hung");
+        stage.ExpectOthersServed();
+        Assert.That(stage.Other.Call("FLUSHALL"), Is.EqualTo("OK"));
+        Assert.That(stage.Other.Call("SET", "hung", "new"), Is.EqualTo("OK"));
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Is.EqualTo("new"));
+        Assert.That(stage.Other.Call("DBSIZE"), Is.EqualTo("1"));
+    }
+
+    [Test]
+    public void The_pieces_of_a_collection_that_was_deleted_meanwhile_are_gone_when_it_answers()
+    {
+        using Stage stage = Begin();
+        for (int i = 0; i < 2000; i++) stage.Other.Call("HSET", "hash", $"name {i}", $"value {i}");
+        long others = stage.Records;
+        stage.Demote("hash");
+        stage.Other.Call("HSET", "hash", "name 0", "changed"); // its head is in memory
+        stage.Hang("HGETALL", "hash");
+        Assert.That(stage.Other.Call("DEL", "hash"), Is.EqualTo("1"));
+        Eventually.Holds(() => stage.Figure("owed") > 0 || stage.Medium.Kept > 0);
+        Assert.That((stage.Other.Call("PING"), stage.Other.Call("GET", "well")), Is.EqualTo(("PONG", "value")));
+        stage.Medium.Mend();
+        Eventually.Holds(() =>
+        {
+            stage.Clock.Advance(1000);
+            return stage.Records == others;
+        });
+    }
+
+    [Test]
+    public void A_disk_that_takes_no_writes_keeps_nobody_from_anything_but_room()
+    {
+        using Stage stage = Begin();
+        stage.Other.Call("SET", "key", "value");
+        stage.Other.Call("CONFIG", "SET", "tier-read-timeout", "200");
+        stage.Medium.HangAll();
+        using TestClient client = stage.Connect();
+        client.Send("TIER.DEMOTE", "key");
+        Eventually.Holds(() => stage.Other.Call("INFO", "tiering").Contains("tier_write_ms:", StringComparison.Ordinal)
+            && !stage.Other.Call("INFO", "tiering").Contains("tier_write_ms:0\r\n", StringComparison.Ordinal));
+        Assert.That((stage.Other.Call("SET", "other", "1"), stage.Other.Call("GET", "key")), Is.EqualTo(("OK", "value")));
+        Assert.That(stage.Other.Call("FLUSHALL"), Is.EqualTo("OK"));
+        Assert.That(stage.Other.Call("SET", "key", "new"), Is.EqualTo("OK"));
+        Task<string> reply = Task.Run(client.Read);
+        Eventually.Holds(() => reply.IsCompleted);
+        Assert.That(reply.Result, Does.StartWith("ERR").And.Contain("does not answer a write"));
+        Assert.That(stage.Other.Call("GET", "key"), Is.EqualTo("new"));
+    }
+}

@@ -1,0 +1,371 @@
+using Garnet.Common;
+using NUnit.Framework;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>
+/// A disk that does not answer (store.C12): whoever waits for what lies there has an error when the time is over, others have their values, and what the device has stays its own until it
+/// gives it back, late or never.
+/// </summary>
+internal sealed class HangingDiskTests
+{
+    private const int Bytes = 3000, LongBytes = 200_000;
+    private const long Second = 1_000_000, TimeoutUs = Store.TierReadTimeoutMs * 1000;
+
+    private sealed class Told : ITierObserver
+    {
+        public List<string> Lines { get; } = [];
+
+        public void OnReadFailed(string why, string remedy, long failures) => Lines.Add(why);
+
+        public void OnOwing(string? why) => Lines.Add(why is null ? "all came" : "one did not");
+
+        public void OnGivenUp(string why, long records) => Lines.Add(why);
+
+        public void OnWriting(string? failure) => Lines.Add("" + failure);
+
+        public void OnBudget(bool isSpent) => Lines.Add("budget");
+
+        public void OnFull(bool isFull) => Lines.Add("full");
+    }
+
+    // A store over a disk of which some places hang, and its time.
+    private sealed class Stage : IDisposable
+    {
+        private readonly HashSet<long> _hung = [];
+        private readonly List<ColdWait> _waits = [];
+        private readonly SimulatedMedium _medium = new(64 << 20);
+
+        public Stage(Func<StoreSettings, StoreSettings>? change = null)
+        {
+            StoreSettings settings = TieredBench.Settings(_medium) with { TierObserver = Told, MonotonicUs = () => NowUs };
+            Bench = new Bench(change?.Invoke(settings) ?? settings);
+            _medium.Hangs = offset => _hung.Contains(offset / ColdSegments.PageBytes);
+            _medium.Waits = milliseconds => NowUs += milliseconds * 1000L;
+        }
+
+        public Told Told { get; } = new();
+        public Bench Bench { get; }
+        public SimulatedMedium Medium => _medium;
+        public long NowUs { get; private set; } = 1;
+        public SessionTier Tier => Bench.Session.Tier!;
+        public TierFigures Figures => Bench.Tier();
+
+        /// <summary>What the device does not answer, by the key that lies there.</summary>
+        public unsafe void Hang(string key)
+        {
+            KeyRef sought = Bench.Key(key);
+            Shape* shape = Bench.Store.Core.Shape;
+            Partition* partition = Shape.PartitionOf(shape, sought.Hash);
+            for (SlotWalk walk = new(partition, Shape.BucketOf(shape, partition, sought.Hash)); walk.Next();)
+            {
+                ulong word = *walk.Slot;
+                if (IndexWord.IsCold(word) && (word ^ Shape.TagOf(shape, sought.Hash)) >> IndexWord.TagShift == 0)
+                    _hung.Add(ColdAddress.Offset(word) / ColdSegments.PageBytes);
+            }
+        }
+
+        public void Mend() => _hung.Clear();
+
+        public void Pass(long microseconds)
+        {
+            NowUs += microseconds;
+            Bench.NowMs += microseconds / 1000;
+            for (int i = 0; i < 100; i++) Tier.Poll(Bench.NowMs);
+            _waits.RemoveAll(wait => !Tier.Awaits(wait)); // it is done again at once, or never
+        }
+
+        /// <summary>The first try of a step: it is put off.</summary>
+        public ColdWait Try(string key)
+        {
+            Assert.That(() => Bench.Get(key), Throws.TypeOf<ColdMissException>(), key);
+            _waits.Add(Tier.TakeWanted());
+            return _waits[^1];
+        }
+
+        public void ExpectError(string key) =>
+            Assert.That(() => Bench.Get(key), Throws.TypeOf<GarnetException>().With.Message.Contains("the device has not answered"), key);
+
+        /// <summary>As who does not poll: that it is there again is learned with a try.</summary>
+        public void AskAnew(string key)
+        {
+            try
+            {
+                Bench.Append(key, []);
+            }
+            catch (GarnetException)
+            {
+                // not yet
+            }
+        }
+
+        public void ExpectValue(string key, int bytes = Bytes) =>
+            Assert.That(Bench.Get(key), Is.EqualTo(TieredBench.Value(int.Parse(key[1..], System.Globalization.CultureInfo.InvariantCulture), bytes)), key);
+
+        /// <summary>Each read that was ever begun is where it belongs: with the device, waited for or owed, or nowhere.</summary>
+        public void Expect(int owed, int pending)
+        {
+            Assert.That((Figures.OwedReads, Tier.Pending, Bench.Pins()), Is.EqualTo((owed, pending, owed + pending)), "owed, waited for, pinned");
+            Assert.That(Medium.UnderWay, Is.GreaterThanOrEqualTo(owed));
+        }
+
+        public void Dispose()
+        {
+            Mend();
+            Pass(Second);
+            Tier.MayPostpone = null;
+            Bench.ExpectNothingUnderWay();
+            Expect(owed: 0, pending: 0);
+            Assert.That(Medium.UnderWay, Is.Zero);
+            Bench.Dispose();
+            _medium.Dispose();
+        }
+    }
+
+    private static Stage Cold(int keys, int bytes = Bytes)
+    {
+        Stage stage = new();
+        stage.Bench.Cold(keys, bytes);
+        return stage;
+    }
+
+    [Test]
+    public void Who_waits_for_it_has_an_error_when_the_time_is_over_and_others_have_their_values_meanwhile()
+    {
+        using Stage stage = Cold(100);
+        stage.Hang("k1");
+        stage.Tier.MayPostpone = static () => true;
+        ColdWait hung = stage.Try("k1"), well = stage.Try("k50");
+        stage.Pass(Second);
+        Assert.That((stage.Tier.Awaits(hung), stage.Tier.Awaits(well)), Is.EqualTo((true, false)));
+        stage.ExpectValue("k50");
+        stage.Pass(TimeoutUs - Second - 1);
+        Assert.That(stage.Tier.Awaits(hung), Is.True, "not a moment earlier");
+        stage.Pass(1);
+        Assert.That(stage.Tier.Awaits(hung), Is.False);
+        stage.ExpectError("k1");
+        stage.Expect(owed: 1, pending: 0);
+        Assert.That((stage.Figures.LateReads, stage.Figures.ReadFailures), Is.EqualTo((1, 0)));
+        Assert.That(stage.Figures.LastFailure, Does.Contain("has not answered"));
+    }
+
+    [Test]
+    public void What_it_owes_is_refused_at_once_until_it_has_come_and_is_read_again_then()
+    {
+        using Stage stage = Cold(100);
+        stage.Hang("k1");
+        stage.Tier.MayPostpone = static () => true;
+        stage.Try("k1");
+        stage.Pass(TimeoutUs);
+        int reads = stage.Medium.UnderWay;
+        for (int i = 0; i < 5; i++)
+        {
+            stage.Pass(Second);
+            stage.Pass(Second); // what failed is forgotten, and would be read again
+            stage.ExpectError("k1");
+        }
+
+        Assert.That((stage.Figures.RefusedReads, stage.Medium.UnderWay), Is.EqualTo((5, reads)));
+        Assert.That(stage.Told.Lines, Is.EqualTo((string[])["one did not"]), "once, and not for each");
+        stage.Mend();
+        stage.Pass(Second);
+        stage.Expect(owed: 0, pending: 0);
+        Assert.That(stage.Told.Lines, Is.EqualTo((string[])["one did not", "all came"]));
+        stage.Pass(Second);
+        ColdWait again = stage.Try("k1");
+        stage.Pass(1);
+        Assert.That(stage.Tier.Awaits(again), Is.False);
+        stage.ExpectValue("k1");
+    }
+
+    // Its memory would be another read's by then.
+    [Test]
+    public void What_comes_late_is_written_to_no_memory_of_others_and_shown_to_nobody()
+    {
+        using Stage stage = Cold(200);
+        for (int i = 0; i < 20; i++) stage.Hang("k" + i);
+        stage.Tier.MayPostpone = static () => true;
+        for (int i = 0; i < 20; i++) stage.Tier.GiveUp(stage.Try("k" + i));
+        stage.Pass(TimeoutUs);
+        stage.Expect(owed: 20, pending: 0);
+        for (int i = 100; i < 200; i++)
+        {
+            stage.Try("k" + i);
+            if (i % 10 != 0) continue;
+            if (i == 150) stage.Mend();
+            stage.Pass(1);
+            for (int of = Math.Max(100, i - 9); of <= i; of++) stage.ExpectValue("k" + of);
+        }
+
+        stage.Pass(1);
+        stage.Expect(owed: 0, pending: 0);
+    }
+
+    [Test]
+    public void Who_stands_and_waits_has_his_error_in_time_too()
+    {
+        using Stage stage = Cold(100);
+        stage.Hang("k1");
+        long before = stage.NowUs;
+        stage.ExpectError("k1");
+        Assert.That(stage.NowUs - before, Is.InRange(TimeoutUs, TimeoutUs + Second));
+        before = stage.NowUs;
+        stage.ExpectError("k1");
+        Assert.That(stage.NowUs, Is.EqualTo(before), "at once, as the device owes it");
+        stage.ExpectValue("k50");
+        stage.Mend();
+        for (int i = 0; i < 100 && stage.Figures.OwedReads > 0; i++) stage.AskAnew("k1");
+        Assert.That((stage.Figures.OwedReads, stage.Bench.Pins()), Is.EqualTo((0, 0)));
+        stage.ExpectValue("k1");
+    }
+
+    // A thread that serves others, in a script say.
+    [Test]
+    public void Who_holds_up_others_waits_for_a_second_at_most_and_for_less_where_the_disk_owes_already()
+    {
+        using Stage stage = Cold(100);
+        for (int i = 0; i < 10; i++) stage.Hang("k" + i);
+        stage.Tier.MayPostpone = static () => false;
+        long before = stage.NowUs;
+        stage.ExpectError("k0");
+        Assert.That(stage.NowUs - before, Is.EqualTo(Second));
+        before = stage.NowUs;
+        for (int i = 1; i < 10; i++) stage.ExpectError("k" + i);
+        Assert.That(stage.NowUs - before, Is.EqualTo(9 * Second / 10));
+        stage.ExpectValue("k50");
+        stage.Expect(owed: 10, pending: 0);
+    }
+
+    [Test]
+    public void A_disk_that_answers_nothing_is_asked_no_more_than_so_often_and_gets_all_when_it_answers()
+    {
+        const int Keys = 300;
+        using Stage stage = Cold(Keys);
+        for (int i = 0; i < Keys; i++) stage.Hang("k" + i);
+        stage.Tier.MayPostpone = static () => true;
+        for (int i = 0; i < Keys; i++)
+        {
+            try
+            {
+                stage.Bench.Get("k" + i);
+            }
+            catch (ColdMissException)
+            {
+                stage.Tier.GiveUp(stage.Tier.TakeWanted());
+            }
+        }
+
+        Assert.That(stage.Medium.UnderWay, Is.EqualTo(64), "one session's");
+        stage.Pass(TimeoutUs);
+        stage.Expect(owed: 64, pending: 0);
+        Assert.That(stage.Figures.RefusedReads, Is.EqualTo(Keys - 64), "what stood behind them is not to wait as long again");
+        stage.Pass(Second);
+        for (int i = 0; i < Keys; i++) stage.ExpectError("k" + i);
+        Assert.That(stage.Medium.UnderWay, Is.EqualTo(64));
+        stage.Mend();
+        stage.Pass(Second);
+        stage.Pass(Second); // and what failed is forgotten
+        stage.Tier.MayPostpone = null;
+        for (int i = 0; i < Keys; i++) stage.ExpectValue("k" + i);
+    }
+
+    [Test]
+    public void Where_it_owes_much_one_read_at_a_time_shows_what_it_answers()
+    {
+        using Stage stage = Cold(200);
+        for (int i = 0; i < DeviceReads.OwedMax; i++) stage.Hang("k" + i);
+        stage.Tier.MayPostpone = static () => true;
+        for (int i = 0; i < DeviceReads.OwedMax; i++) stage.Tier.GiveUp(stage.Try("k" + i));
+        stage.Pass(TimeoutUs);
+        stage.Expect(owed: DeviceReads.OwedMax, pending: 0);
+        stage.Pass(Second);
+        bool delays = false;
+        stage.Medium.Delays = () => delays;
+        for (int i = 100; i < 120; i++)
+        {
+            delays = true;
+            stage.Try("k" + i);
+            stage.ExpectError("k" + (i + 50));
+            delays = false;
+            stage.Pass(1);
+            stage.ExpectValue("k" + i);
+        }
+    }
+
+    [Test]
+    public void A_part_of_a_long_value_that_does_not_come_costs_the_value_alone()
+    {
+        using Stage stage = Cold(10, LongBytes);
+        stage.Hang("k1");
+        stage.Tier.MayPostpone = static () => true;
+        ColdWait hung = stage.Try("k1"), well = stage.Try("k2");
+        stage.Pass(Second);
+        Assert.That((stage.Tier.Awaits(hung), stage.Tier.Awaits(well)), Is.EqualTo((true, false)));
+        stage.ExpectValue("k2", LongBytes);
+        stage.Pass(TimeoutUs);
+        Assert.That(stage.Tier.Awaits(hung), Is.False);
+        stage.ExpectError("k1");
+        Assert.That((stage.Figures.LateReads, stage.Figures.OwedReads, stage.Medium.UnderWay), Is.EqualTo((1, 1, 1)), "one part of it");
+        for (int i = 3; i < 10; i++)
+        {
+            stage.Pass(Second);
+            stage.Try("k" + i);
+            stage.Pass(1);
+            stage.ExpectValue("k" + i, LongBytes);
+        }
+    }
+
+    // Each part has its time: a long value of a slow disk is not late because it is long.
+    [Test]
+    public void A_long_value_that_comes_part_by_part_is_not_late()
+    {
+        using Stage stage = Cold(2, 5 * LongBytes);
+        int given = 0;
+        stage.Medium.Delays = () => given-- <= 0;
+        stage.Tier.MayPostpone = static () => true;
+        ColdWait wait = stage.Try("k1");
+        int rounds = 0;
+        for (; stage.Tier.Awaits(wait) && rounds < 10_000; rounds++)
+        {
+            given = 1;
+            stage.Pass(TimeoutUs / 20);
+        }
+
+        Assert.That(rounds, Is.GreaterThan(5));
+        stage.ExpectValue("k1", 5 * LongBytes);
+        Assert.That(stage.Figures.LateReads, Is.Zero);
+    }
+
+    [Test]
+    public void A_session_that_ends_leaves_what_the_disk_has_until_it_gives_it_back()
+    {
+        using Stage stage = Cold(100);
+        stage.Hang("k1");
+        StoreSession other = stage.Bench.Store.OpenSession();
+        other.NowMs = stage.Bench.NowMs;
+        CopyOut copy = new();
+        Assert.That(() => other.Read(stage.Bench.Key("k1"), ref copy), Throws.TypeOf<GarnetException>());
+        long before = stage.NowUs;
+        other.Dispose();
+        Assert.That(stage.NowUs - before, Is.InRange(1, 2 * Second));
+        stage.Bench.StepUntilIdle();
+        Assert.That((stage.Figures.OwedReads, stage.Bench.Pins(), stage.Medium.UnderWay), Is.EqualTo((1, 1, 1)));
+        stage.Mend();
+        for (int i = 0; i < 20; i++) stage.Bench.Store.StepMovers(stage.Bench.NowMs);
+        Assert.That((stage.Figures.OwedReads, stage.Bench.Pins(), stage.Medium.UnderWay), Is.EqualTo((0, 0, 0)));
+    }
+
+    [Test]
+    public void The_time_may_be_changed_while_somebody_waits()
+    {
+        using Stage stage = Cold(100);
+        stage.Hang("k1");
+        stage.Tier.MayPostpone = static () => true;
+        ColdWait wait = stage.Try("k1");
+        stage.Pass(2 * Second);
+        Assert.That(stage.Tier.Awaits(wait), Is.True);
+        stage.Bench.Store.LimitTierReads(1000);
+        stage.Pass(1);
+        Assert.That(stage.Tier.Awaits(wait), Is.False);
+    }
+}
