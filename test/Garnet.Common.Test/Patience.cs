@@ -13,6 +13,16 @@ internal static class Patience
     /// <summary>The task's exception is thrown as by <see cref="Task.Wait()"/>.</summary>
     internal static void Await(this Task task, [CallerArgumentExpression(nameof(task))] string what = "") => Expect(task.Wait(Limit), what);
 
+    /// <summary>All of them, as by <see cref="Task.WaitAll(Task[])"/>.</summary>
+    internal static void AwaitAll(this IEnumerable<Task> tasks, [CallerArgumentExpression(nameof(tasks))] string what = "") => Expect(Task.WaitAll([.. tasks], Limit), what);
+
+    /// <summary>What the task gives, as by <see cref="Task{T}.Result"/>.</summary>
+    internal static T InTime<T>(this Task<T> task, [CallerArgumentExpression(nameof(task))] string what = "")
+    {
+        Expect(task.Wait(Limit), what);
+        return task.Result;
+    }
+
     internal static void Await(this ManualResetEventSlim set, [CallerArgumentExpression(nameof(set))] string what = "") => Expect(set.Wait(Limit), what);
 
     internal static void Await(this SemaphoreSlim free, [CallerArgumentExpression(nameof(free))] string what = "") => Expect(free.Wait(Limit), what);
