@@ -218,7 +218,6 @@ internal sealed class DurabilityTests
         bench.AwaitWritten(batch);
     }
 
-    // T18.
     [Test]
     public void A_log_nobody_writes_to_writes_nothing()
     {
@@ -406,7 +405,7 @@ internal sealed class DurabilityTests
         List<DecodedBatch> batches = bench.Stopped();
         Assert.That(batches.Sum(static batch => batch.Entries.Count), Is.EqualTo(100));
         Assert.That(batches[^1].Number, Is.EqualTo(last));
-        ulong end = policy == SyncPolicy.No ? last : last + 1; // S4
+        ulong end = policy == SyncPolicy.No ? last : last + 1; // log.S4
         Assert.That((bench.Log.Written, bench.Log.Durable), Is.EqualTo((end, end)));
         Assert.That(bench.Log.Figures().Entries, Is.EqualTo(100));
     }

@@ -52,7 +52,7 @@ internal sealed class HarmedDiskTests
         Assert.That(again.Send("SET more 1\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
     }
 
-    /// <summary>Nothing is refused for want of a key (K3).</summary>
+    /// <summary>Nothing is refused for want of a key (log.K3).</summary>
     [Test]
     public void A_snapshot_is_taken_though_no_key_can_be_made([Values("create", "write", "sync", "rename")] string step, [Values] Harm harm)
     {

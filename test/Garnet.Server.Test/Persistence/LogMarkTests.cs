@@ -7,7 +7,7 @@ using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.Persistence;
 
-/// <summary>What waits for the log waits for one log, and whoever waits is woken (R7).</summary>
+/// <summary>What waits for the log waits for one log, and whoever waits is woken (net.R7).</summary>
 [NonParallelizable] // threads have to meet
 public sealed class LogMarkTests
 {

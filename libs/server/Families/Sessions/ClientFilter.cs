@@ -19,7 +19,8 @@ internal sealed class ClientFilter
     /// <summary>The caller, if it is to be left out.</summary>
     internal Connection? SkipSelf { get; set; }
 
-    internal static Reply FailType(ref Call call, int argument) => call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(argument), (byte)'\'']);
+    internal static Reply FailType(ref Call call, int argument) =>
+        call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(argument), (byte)'\'']);
 
     internal bool Matches(Connection client)
     {
