@@ -7,7 +7,8 @@ namespace Garnet.Server.Net;
 /// <summary>Puts off commands of a reactor that found no room in memory, and calls them when there may be some (<see cref="RoomLine"/>).</summary>
 internal sealed class RoomCalls
 {
-    private const int CalledMax = FrameBatch.FramesMax; // as many as a batch has: who finds no room holds up those behind it, which are put off again
+    // As many as a batch has: who finds no room holds up those behind it, which are put off again.
+    private const int CalledMax = FrameBatch.FramesMax;
 
     private readonly Worker _worker;
     private readonly RoomLine _line;
