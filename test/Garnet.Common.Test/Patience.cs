@@ -33,6 +33,9 @@ internal static class Patience
 
     internal static void Await(this Barrier others, [CallerArgumentExpression(nameof(others))] string what = "") => Expect(others.SignalAndWait(Limit), what);
 
+    /// <summary>Asks again and again, which may be part of the test, until it holds.</summary>
+    internal static void Until(Func<bool> holds, [CallerArgumentExpression(nameof(holds))] string what = "") => Expect(SpinWait.SpinUntil(holds, Limit), what);
+
     private static void Expect(bool came, string what)
     {
         if (!came)
