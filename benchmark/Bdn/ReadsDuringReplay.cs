@@ -8,7 +8,7 @@ using Garnet.Server.Test.InProcess;
 namespace Garnet.Bdn;
 
 /// <summary>
-/// B2: what a live replay adds to the latency of reads on a replica. One thread, alone on core 1, asks for 100 GETs or one MGET of 100 as
+/// What a live replay adds to the latency of reads on a replica. One thread, alone on core 1, asks for 100 GETs or one MGET of 100 as
 /// often as half of what it could; all else (the primary, who writes to it, shipping, replay) shares the core that the process was started
 /// on. Latency counts from when a read was due, not from when it began.
 ///   taskset -c 0 garnet-bdn reads-during-replay

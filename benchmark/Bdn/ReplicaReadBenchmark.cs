@@ -12,12 +12,12 @@ public enum ReadFrom
     Alone,
     /// <summary>A server with a log in memory that a replica follows.</summary>
     Primary,
-    /// <summary>That replica, reads being checked against what is being applied (rule Z5 of the server).</summary>
+    /// <summary>That replica, reads being checked against what is being applied (replication.Z5).</summary>
     Replica,
 }
 
 /// <summary>
-/// B1: what reading costs on a replica, without sockets: 100 GETs, and one MGET of 100 keys, from framing to the finished reply. Time of
+/// What reading costs on a replica, without sockets: 100 GETs, and one MGET of 100 keys, from framing to the finished reply. Time of
 /// all 100. The keys are drawn from 100,000.
 /// </summary>
 [MemoryDiagnoser, MaxIterationCount(20)]

@@ -32,7 +32,7 @@ internal sealed class AdminServer : IDisposable
             Assert.That(table.SetAtStart(name, value, SettingSource.CommandLine, "test"), Is.Null, name);
         _server = new RespServer(values, table, NullLogger.Instance);
         _server.Start();
-        _server.Loaded.Wait(WaitMs);
+        Assert.That(_server.Loaded.Wait(WaitMs));
         _listener = new AdminListener(_server, log ?? NullLogger.Instance, time ?? TimeProvider.System);
         try
         {

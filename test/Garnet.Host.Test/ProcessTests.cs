@@ -9,7 +9,7 @@ namespace Garnet.Host.Test;
 public sealed class ProcessTests
 {
     /// <summary>A server that starts where it should refuse is ended after this long, so that its test fails.</summary>
-    private const int DeadlineMs = 30_000;
+    private const int DeadlineMs = 30_000, LookMs = 100;
     private static readonly List<Timer> s_deadlines = [];
 
     [TestCase("--port abc", 64, "port 'abc'")]
@@ -106,7 +106,7 @@ public sealed class ProcessTests
         Signal(server, "TERM");
         if (again)
         {
-            while (!server.WaitForExit(100)) Signal(server, "INT");
+            for (int looks = 0; !server.WaitForExit(LookMs) && looks < DeadlineMs / LookMs; looks++) Signal(server, "INT");
             Assert.That(server.StandardOutput.ReadToEnd(), Does.Not.Contain("A command has not ended"));
         }
         else
@@ -140,7 +140,8 @@ public sealed class ProcessTests
         using var folder = new TestFolder();
         using Process server = Start($"--port {FreePort()} --dir {folder.Path}");
         var said = new List<string>();
-        while (said is not [.., { } last] || !last.Contains("Ready to accept", StringComparison.Ordinal)) said.Add(server.StandardOutput.ReadLine()!);
+        while (said is not [.., { } last] || !last.Contains("Ready to accept", StringComparison.Ordinal))
+            said.Add(server.StandardOutput.ReadLine() ?? throw new EndOfStreamException("it ended: " + string.Join('\n', said)));
         Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
         said.AddRange(server.StandardOutput.ReadToEnd().Split('\n'));
         Assert.That(said, Has.One.Contains("Listening on").And.One.Contains("Stopped").And.None.Contains("0:0:"));

@@ -30,7 +30,7 @@ internal sealed class TerminalLinesTests
             lines.Write("done");
         }), Is.EqualTo("10 %\ndone\n"));
 
-    // T1
+    // host.T1
     [Test]
     public void What_cannot_be_written_is_counted_and_told_when_it_can_be_again()
     {

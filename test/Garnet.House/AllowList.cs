@@ -4,7 +4,7 @@ namespace Garnet.House;
 
 /// <summary>
 /// Exceptions from the rules, one per line: <c>rule | subject | size or - | reason</c>.
-/// A1: an exception nobody needs any more is an error. A2: a size that shrank must be written down smaller.
+/// An exception nobody needs any more is an error, and so is a size that shrank and was not written down smaller.
 /// </summary>
 internal static class AllowList
 {
@@ -19,9 +19,9 @@ internal static class AllowList
         {
             bool excused = allowed.Remove(finding.Subject, out int size);
             if (!excused || finding.Size > size) complaints.Add($"{finding.Subject}: {(excused ? $"{finding.Size}, noted {size} in allow.txt, " : "")}{finding.Text}");
-            else if (finding.Size < size) complaints.Add($"{finding.Subject} shrank: write {finding.Size} instead of {size} in {File}"); // A2
+            else if (finding.Size < size) complaints.Add($"{finding.Subject} shrank: write {finding.Size} instead of {size} in {File}");
         }
-        complaints.AddRange(allowed.Keys.Select(subject => $"{subject} needs no exception any more: take '{rule} | {subject}' out of {File}")); // A1
+        complaints.AddRange(allowed.Keys.Select(subject => $"{subject} needs no exception any more: take '{rule} | {subject}' out of {File}"));
         complaints.Sort(StringComparer.Ordinal);
         if (complaints.Count > 0) Assert.Fail($"Rule '{rule}':\n  {string.Join("\n  ", complaints)}");
     }

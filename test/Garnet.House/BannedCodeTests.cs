@@ -12,7 +12,32 @@ public sealed partial class BannedCodeTests
     private static readonly string[] ClockHomes = ["libs/host", "libs/common/Time", "benchmark", "playground", "test"];
 
     [Test]
-    public void Product_and_tests_do_not_sleep() => AllowList.Judge("sleep", Calls("Thread.Sleep", "Task.Delay").Where(f => !IsIn(f, ["benchmark", "playground"])).Distinct());
+    public void Product_and_tests_do_not_sleep() => AllowList.Judge("sleep", House.Sources
+        .Where(static file => file.IsIn("libs") || file.IsIn("main") || file.IsIn("test")).AsParallel().AsOrdered()
+        .SelectMany(static file => Sleeps(file.Unit, House.ModelOf(file)).Select(call => new Finding(file.Path, $"uses {call}"))).Distinct());
+
+    [TestCase("Thread.Sleep(5);", true)]
+    [TestCase("System.Threading.Thread.Sleep(5);", true)]
+    [TestCase("Sleep(5);", true, Description = "by using static")]
+    [TestCase("global::System.Threading.Tasks.Task.Delay(5);", true)]
+    [TestCase("Action<int> sleep = Nap.Sleep;", true, Description = "by another name")]
+    [TestCase("string Delay = \"\"; Delay.ToString();", false)]
+    public void Whoever_sleeps_is_found(string statements, bool isFound)
+    {
+        SyntaxTree tree = CSharpSyntaxTree.ParseText($$"""
+            using static System.Threading.Thread;
+            using Nap = System.Threading.Thread;
+            class Planted { void Do() { {{statements}} } }
+            """);
+        Assert.That(Sleeps(tree.GetRoot(), House.LibrariesAndTests.AddSyntaxTrees(tree).GetSemanticModel(tree)).Any(), Is.EqualTo(isFound));
+    }
+
+    // Whatever its name is written like.
+    private static IEnumerable<string> Sleeps(SyntaxNode root, SemanticModel model) => root.DescendantNodes().OfType<SimpleNameSyntax>()
+        .Where(static name => name.Identifier.ValueText is "Sleep" or "Delay")
+        .Select(name => model.GetSymbolInfo(name) is var found ? found.Symbol ?? found.CandidateSymbols.FirstOrDefault() : null).OfType<IMethodSymbol>()
+        .Where(static method => method.ContainingType.Name is "Thread" or "Task" && method.ContainingNamespace.ToString()!.StartsWith("System.Threading", StringComparison.Ordinal))
+        .Select(static method => $"{method.ContainingType.Name}.{method.Name}");
 
     [Test]
     public void Product_code_asks_a_clock_for_the_time() => AllowList.Judge("clock",
@@ -28,7 +53,7 @@ public sealed partial class BannedCodeTests
     /// <summary>Memory that no collector frees has few owners, who free it: NativeArray and NativeBuffer for whoever has no reason to be one.</summary>
     [Test]
     public void Native_memory_has_few_owners() => AllowList.Judge("native-memory", House.Product
-        .Where(static file => file.All<IdentifierNameSyntax>().Any(static name => name.Identifier.Text == "NativeMemory"))
+        .Where(static file => file.All<IdentifierNameSyntax>().Any(IsOfNativeMemory))
         .Select(static file => new Finding(file.Path, "takes or frees native memory: NativeArray and NativeBuffer do")));
 
     [Test]
@@ -70,6 +95,16 @@ public sealed partial class BannedCodeTests
         .Where(static file => file.Unit.DescendantTrivia().Any(static trivia => trivia.IsKind(SyntaxKind.RegionDirectiveTrivia)))
         .Select(static file => new Finding(file.Path, "has a #region: make it a type")));
 
+    [TestCase("NativeMemory.Alloc(5)", true)]
+    [TestCase("System.Runtime.InteropServices.Marshal.AllocHGlobal(5)", true)]
+    [TestCase("Marshal.ReAllocCoTaskMem(at, 5)", true)]
+    [TestCase("Marshal.StringToCoTaskMemUTF8(text)", true)]
+    [TestCase("Marshal.GetLastPInvokeError()", false)]
+    public void Whoever_takes_native_memory_is_found(string expression, bool isFound) =>
+        Assert.That(SyntaxFactory.ParseExpression(expression).DescendantNodesAndSelf().OfType<IdentifierNameSyntax>().Any(IsOfNativeMemory), Is.EqualTo(isFound));
+
+    private static bool IsOfNativeMemory(IdentifierNameSyntax name) => name.Identifier.ValueText == "NativeMemory" || MarshalMemory().IsMatch(name.Identifier.ValueText);
+
     private static bool IsThread(BaseObjectCreationExpressionSyntax made) =>
         made is ObjectCreationExpressionSyntax { Type: var type } && type.ToString() is "Thread" or "System.Threading.Thread";
 
@@ -94,6 +129,9 @@ public sealed partial class BannedCodeTests
 
     [GeneratedRegex(@"\b(TODO|FIXME|HACK)\b(?!\(#\d+\))")]
     private static partial Regex TodoWithoutNumber();
+
+    [GeneratedRegex("^(ReAlloc|Alloc|Free|.*To)(HGlobal|CoTaskMem|BSTR)")]
+    private static partial Regex MarshalMemory();
 
     [GeneratedRegex(@"<(summary|param|returns|remarks|typeparam)[^>]*>[\s/]*</\1>")]
     private static partial Regex EmptyTag();

@@ -77,10 +77,11 @@ public sealed partial class DocumentTests
     [Test]
     public void Every_rule_is_named_with_its_room_and_written_down()
     {
-        var known = Comments.SelectMany(static said => Definition().Matches(said.Text)).Select(static match => match.Groups[1].Value).ToHashSet();
-        AllowList.Judge("rules", Said.SelectMany(said => Number().Matches(said.Text)
+        var known = Defined.Select(static rule => rule.Rule).ToHashSet();
+        (string Path, string Text)[] all = [.. Said, .. CommentsOf(House.Sources.Where(static file => file.IsIn("test") || file.IsIn("benchmark")))];
+        AllowList.Judge("rules", all.SelectMany(said => Number().Matches(said.Text)
                 .Where(static match => !match.Groups[1].Success).Select(match => new Finding($"{said.Path}:{match.Value}", "does not say of which room it is")))
-            .Concat(Said.SelectMany(said => Number().Matches(said.Text)
+            .Concat(all.SelectMany(said => Number().Matches(said.Text)
                 .Where(match => match.Groups[1].Success && !known.Contains(match.Value)).Select(match => new Finding($"{said.Path}:{match.Value}", "stands in no header"))))
             .Distinct());
     }
@@ -89,6 +90,23 @@ public sealed partial class DocumentTests
     public void A_rule_stands_in_one_list() => AllowList.Judge("rule-lists", Said.SelectMany(static said => ListItem().Matches(said.Text).Select(match => (said.Path, Rule: match.Groups[1].Value)))
         .GroupBy(static item => item.Rule).Where(static items => items.Count() > 1)
         .Select(static items => new Finding(items.Key, $"is listed in {string.Join(" and ", items.Select(static item => item.Path))}")));
+
+    /// <summary>As a list has it, or as a sentence: whoever else holds to a rule says so in brackets, or beside the code that does.</summary>
+    [Test]
+    public void A_rule_is_defined_in_the_header_of_one_type() => AllowList.Judge("rule-headers", DefinedTwice(Headers.Concat(LuaComments.Select(static said => (said.Path, "", said.Text)))));
+
+    [TestCase("/// <summary>\n/// Queues. sessions.Q1: all wait.\n/// </summary>\n", true)]
+    [TestCase("/// <summary>sessions.Q1: all wait.</summary>\n", true)]
+    [TestCase("/// sessions.Q1  All wait.\n", true)]
+    [TestCase("/// sessions.Q1 All wait.\n", true)]
+    [TestCase("/// Queues, as sessions.Q1 has it: all wait (sessions.Q1).\n", false)]
+    public void A_second_definition_is_found(string header, bool isFound) =>
+        Assert.That(DefinedTwice([("A.cs", "A", "/// sessions.Q1: all wait.\n"), ("B.cs", "B", header)]).Any(), Is.EqualTo(isFound));
+
+    private static IEnumerable<Finding> DefinedTwice(IEnumerable<(string Path, string Type, string Text)> headers) => headers
+        .SelectMany(static said => ListItem().Matches(said.Text).Concat(Sentence().Matches(said.Text)).Select(match => (Place: $"{said.Path} {said.Type}".TrimEnd(), Rule: match.Groups[1].Value)))
+        .Distinct().GroupBy(static item => item.Rule, static item => item.Place).Where(static places => places.Count() > 1)
+        .Select(static places => new Finding(places.Key, $"is defined in {string.Join(" and ", places)}"));
 
     /// <summary>A file that lists rules cites of its room only these, and those of files whose types it speaks of: a list that was renumbered, or copied, is found out.</summary>
     [Test]
@@ -103,7 +121,7 @@ public sealed partial class DocumentTests
             .Select(static cited => new Finding($"{cited.Path}:{cited.Rule}", "is neither of the rules that the file lists nor of a type that it speaks of")));
     }
 
-    /// <summary>The native library's rules stand in its headers, each letter in one of them, whose name may stand in front (provider.P1).</summary>
+    /// <summary>The native library's rules stand in its headers, each letter in one of them, whose name may stand in front.</summary>
     [Test]
     public void Rules_of_the_native_library_stand_in_its_headers()
     {
@@ -123,12 +141,23 @@ public sealed partial class DocumentTests
 
     private static string RoomOf(string rule) => rule.Split('.')[0];
 
+    /// <summary>Every rule that is written down, and where.</summary>
+    internal static IEnumerable<(string Rule, string Path)> Defined => Comments.SelectMany(static said => Definition().Matches(said.Text).Select(match => (match.Groups[1].Value, said.Path))).Distinct();
+
     private static IEnumerable<(string Path, string Text)> Said => Comments.Concat(Checks);
 
-    private static IEnumerable<(string Path, string Text)> Comments => House.Product.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
-            .Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineCommentTrivia) || trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia))
-            .Select(trivia => (file.Path, trivia.ToFullString())))
-        .Concat(House.Files("libs", ".lua").Select(static path => (path, string.Join('\n', House.Text(path).Split('\n').Where(static line => line.StartsWith("--", StringComparison.Ordinal))))));
+    private static IEnumerable<(string Path, string Text)> Comments => CommentsOf(House.Product).Concat(LuaComments);
+
+    private static IEnumerable<(string Path, string Text)> LuaComments => House.Files("libs", ".lua")
+        .Select(static path => (path, string.Join('\n', House.Text(path).Split('\n').Where(static line => line.StartsWith("--", StringComparison.Ordinal)))));
+
+    private static IEnumerable<(string Path, string Text)> CommentsOf(IEnumerable<SourceFile> files) => files.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
+        .Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineCommentTrivia) || trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia))
+        .Select(trivia => (file.Path, trivia.ToFullString())));
+
+    // What stands in front of types, each with the type.
+    private static IEnumerable<(string Path, string Type, string Text)> Headers => House.Product
+        .SelectMany(static file => file.All<BaseTypeDeclarationSyntax>().Select(type => (file.Path, type.Identifier.Text, string.Concat(type.GetLeadingTrivia().Select(static trivia => trivia.ToFullString())))));
 
     // What is said when something does not hold: texts that begin with a rule, wherever they stand.
     private static IEnumerable<(string Path, string Text)> Checks => House.Product.SelectMany(static file => file.All<LiteralExpressionSyntax>()
@@ -136,7 +165,7 @@ public sealed partial class DocumentTests
             .Concat(file.All<InterpolatedStringTextSyntax>().Select(static text => text.TextToken))
             .Where(static token => Check().IsMatch(token.ValueText)).Select(token => (file.Path, token.ValueText)));
 
-    private static IEnumerable<string> Documents() => Directory.EnumerateFiles(House.Root, "*.md")
+    internal static IEnumerable<string> Documents() => Directory.EnumerateFiles(House.Root, "*.md")
         .Select(static file => Path.GetFileName(file)).Concat(House.Files("website", ".md"));
 
     private static bool Exists(string document, string target)
@@ -175,6 +204,10 @@ public sealed partial class DocumentTests
 
     [GeneratedRegex(@"(?<![\w.])(?:([a-z_]+)\.)?([EPLDN]\d{1,2})(?!\w)")]
     private static partial Regex NativeNumber();
+
+    /// <summary>A rule as a sentence of its own.</summary>
+    [GeneratedRegex(@"(?:^\s*(?:///|//|--)?\s*(?:<summary>)?\s*|[.(]\s)([a-z]+\.[A-Z]{1,2}\d{1,3})(?:: |(?<=^///\s\S+) (?=[A-Z]))", RegexOptions.Multiline)]
+    private static partial Regex Sentence();
 
     /// <summary>A rule in a list of them.</summary>
     [GeneratedRegex(@"^\s*(?:///|//|--)?\s*([a-z]+\.[A-Z]{1,2}\d{1,3}) {2}", RegexOptions.Multiline)]

@@ -11,6 +11,8 @@ internal static class House
         .Select(static space => $"global using {space};"));
     private static readonly Lazy<IReadOnlyList<SourceFile>> Parsed = new(ParseAll);
     private static readonly Lazy<CSharpCompilation> Compiled = new(Compile);
+    private static readonly Lazy<CSharpCompilation> CompiledTests = new(static () => Compiled.Value.AddSyntaxTrees(Sources
+        .Where(static file => file.IsIn("test") || file.IsIn("main")).Select(static file => file.Unit.SyntaxTree).Append(CSharpSyntaxTree.ParseText("global using NUnit.Framework;"))));
 
     public static string Root { get; } = FindRoot();
 
@@ -21,6 +23,12 @@ internal static class House
 
     /// <summary>All libraries as the compiler understands them, in one piece: what a name in a file of <see cref="Sources"/> stands for.</summary>
     public static CSharpCompilation Libraries => Compiled.Value;
+
+    /// <summary>The libraries with main and all tests. Packages that this test does not have are missing: what they declare stands for nothing.</summary>
+    public static CSharpCompilation LibrariesAndTests => CompiledTests.Value;
+
+    /// <summary>What the names in a file of the libraries, of main or of the tests stand for.</summary>
+    public static SemanticModel ModelOf(SourceFile file) => LibrariesAndTests.GetSemanticModel(file.Unit.SyntaxTree);
 
     public static string Text(string path) => File.ReadAllText(Path.Combine(Root, path));
 

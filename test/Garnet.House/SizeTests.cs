@@ -1,4 +1,5 @@
 using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Garnet.House;
@@ -7,6 +8,8 @@ namespace Garnet.House;
 public sealed class SizeTests
 {
     private const int FileLinesMax = 600, MethodLinesMax = 70, TypeLinesMax = 600, ParametersMax = 6, NestingMax = 4, TypeParametersMax = 2, FolderFilesMax = 40;
+
+    private static readonly Lazy<string[]> Projects = new(static () => [.. House.Files("", ".csproj").Select(static project => Path.GetDirectoryName(project)!)]);
 
     [Test]
     public void Files_are_short()
@@ -35,11 +38,30 @@ public sealed class SizeTests
 
     [Test]
     public void Types_are_short_with_all_their_parts() => AllowList.Judge("type-lines", House.Sources
-        .SelectMany(static file => file.All<TypeDeclarationSyntax>().Select(type => (Room: Path.GetDirectoryName(file.Path), type)))
-        .Where(static found => found.type.Parent is BaseNamespaceDeclarationSyntax or CompilationUnitSyntax)
-        .GroupBy(static found => $"{found.Room}/{found.type.Identifier.Text}", static found => LinesOf(found.type))
+        .SelectMany(static file => file.All<TypeDeclarationSyntax>().Where(static type => type.Parent is not TypeDeclarationSyntax).Select(type => (Whole: WholeOf(file.Path, type), type)))
+        .GroupBy(static found => found.Whole, static found => LinesOf(found.type))
         .Where(static parts => parts.Sum() > TypeLinesMax)
         .Select(static parts => new Finding(parts.Key, $"{parts.Sum()} lines, at most {TypeLinesMax}", parts.Sum())));
+
+    [Test]
+    public void Parts_of_a_type_are_one_wherever_they_lie()
+    {
+        Assert.That(Whole("libs/server/Net/A.cs", "namespace N; class A;"), Is.EqualTo(Whole("libs/server/Net/Replies/Parts.cs", "namespace N { partial class A { } }")));
+        Assert.That(Whole("libs/server/Net/A.cs", "namespace N; class A;"), Is.Not.EqualTo(Whole("libs/server/Net/A.cs", "namespace O; class A;")));
+        Assert.That(Whole("libs/server/A.cs", "namespace N; class A;"), Is.Not.EqualTo(Whole("libs/lua/A.cs", "namespace N; class A;")));
+        Assert.That(Whole("libs/server/A.cs", "namespace N; class A;"), Is.Not.EqualTo(Whole("libs/server/A.cs", "namespace N; class A<T>;")));
+
+        static string Whole(string path, string text) => WholeOf(path, CSharpSyntaxTree.ParseText(text).GetRoot().DescendantNodes().OfType<TypeDeclarationSyntax>().First());
+    }
+
+    // The same project, namespace and name: parts of one type, though they lie in several folders.
+    private static string WholeOf(string path, TypeDeclarationSyntax type)
+    {
+        string project = Projects.Value.Where(folder => path.StartsWith(folder + "/", StringComparison.Ordinal)).MaxBy(static folder => folder.Length) ?? "";
+        string space = string.Join('.', type.Ancestors().OfType<BaseNamespaceDeclarationSyntax>().Reverse().Select(static outer => outer.Name.ToString()));
+        string arity = type.TypeParameterList is { Parameters.Count: var count } ? $"`{count}" : "";
+        return $"{project}:{space}.{type.Identifier.Text}{arity}";
+    }
 
     [Test]
     public void Folders_of_the_product_can_be_held_in_the_head() => AllowList.Judge("folder-files", House.Product

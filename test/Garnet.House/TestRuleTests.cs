@@ -1,9 +1,8 @@
-using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Garnet.House;
 
-/// <summary>A test says something that can be false, and it ends.</summary>
+/// <summary>A test says something that can be false. That it ends is looked at by <see cref="WaitTests"/>.</summary>
 public sealed class TestRuleTests
 {
     private static readonly string[] Attributes = ["Test", "TestCase", "TestCaseSource", "Theory"];
@@ -28,22 +27,6 @@ public sealed class TestRuleTests
             .Where(static found => found.Method.AttributeLists.SelectMany(static list => list.Attributes).Any(static a => Attributes.Contains(a.Name.ToString())))
             .Where(found => !Names(found.Method).Any(asserting.Contains) && !found.Method.ToString().Contains("ExpectedResult", StringComparison.Ordinal))
             .Select(static found => new Finding($"{found.Path}:{found.Method.Identifier.ValueText}", "asserts nothing")));
-    }
-
-    [Test]
-    public void Every_wait_of_a_test_has_an_end() => AllowList.Judge("endless-waits", Tests.SelectMany(static file => file.All<InvocationExpressionSyntax>()
-            .Where(IsEndless).Cast<SyntaxNode>()
-            .Concat(file.All<WhileStatementSyntax>().Where(static loop => loop.Statement.ToString() == "Thread.Yield();"))
-            .Select(wait => new Finding(file.Path, $"line {file.LineOf(wait)} waits for ever: Eventually.Holds and Patience.Await do not")))
-        .DistinctBy(static finding => finding.Subject));
-
-    // Without a limit, whatever it is that is waited for: an event, a thread, a task, a barrier.
-    private static bool IsEndless(InvocationExpressionSyntax call)
-    {
-        int arguments = call.ArgumentList.Arguments.Count;
-        if (call.Expression.ToString() == "SpinWait.SpinUntil")
-            return arguments == 1;
-        return arguments == 0 && call.Expression is MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Wait" or "Join" or "WaitOne" or "SignalAndWait" };
     }
 
     private static IEnumerable<string> Names(MethodDeclarationSyntax method) =>

@@ -20,7 +20,11 @@ public sealed class CollectionStressTests
         server.Server.Loaded.Await();
         server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
         TestThread[] clients = TestThread.Begin(Clients, seed => Run(server, packedBytes + seed));
-        while (clients.Any(static client => client.IsAlive)) server.Send("BGSAVE\r\nPING\r\n", "+PONG\r\n");
+        Patience.Until(() =>
+        {
+            server.Send("BGSAVE\r\nPING\r\n", "+PONG\r\n");
+            return !clients.Any(static client => client.IsAlive);
+        });
         TestThread.Join(clients);
         Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty);
         // Reading everything checks both parts of sorted sets against each other.

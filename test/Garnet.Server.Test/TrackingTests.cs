@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test;
 
@@ -56,7 +57,7 @@ public sealed class TrackingTests
         reader.Call("CLIENT", "TRACKING", "ON", "REDIRECT", id);
         reader.Call("GET", "k");
         Assert.That(reader.Call("CLIENT", "KILL", "ID", id), Is.EqualTo("1"));
-        while (reader.Call("CLIENT", "LIST", "ID", id) != "txt:") { }
+        Eventually.Holds(() => reader.Call("CLIENT", "LIST", "ID", id) == "txt:");
         reader.Call("SET", "k", "1");
         Assert.That(reader.Read(), Is.EqualTo($"[tracking-redir-broken {id}]"));
         Assert.That(reader.Call("CLIENT", "TRACKINGINFO"), Does.Contain("broken_redirect"));
@@ -70,9 +71,9 @@ public sealed class TrackingTests
         using var stopReading = new CancellationTokenSource();
         Task[] readers = [.. Enumerable.Range(0, Readers).Select(i => Task.Run(() => caches[i] = ReadUntil(server.Server.Port, mode, i, stopReading.Token)))];
         Task[] writers = [.. Enumerable.Range(0, Writers).Select(i => Task.Run(() => Write(server.Server.Port, i)))];
-        Task.WaitAll(writers);
+        writers.AwaitAll();
         stopReading.Cancel();
-        Task.WaitAll(readers);
+        readers.AwaitAll();
         using var check = new TestClient(server.Server.Port);
         foreach (Dictionary<string, string> cache in caches)
         {

@@ -81,7 +81,7 @@ public sealed unsafe class SequencePageTests : IDisposable
         if (page.HasSigns) CompareSigns(page);
     }
 
-    // K1
+    // collections.K1
     private void CompareSigns(SequencePage page)
     {
         int last = 0;

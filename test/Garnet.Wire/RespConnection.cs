@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common.Test;
 
 namespace Garnet.Wire;
 
@@ -132,7 +133,7 @@ internal sealed class RespConnection : IDisposable
     /// <summary>Says that nothing more will be sent; replies can still be read.</summary>
     public void EndSending()
     {
-        if (_over is System.Net.Security.SslStream encrypted) encrypted.ShutdownAsync().GetAwaiter().GetResult();
+        if (_over is System.Net.Security.SslStream encrypted) encrypted.ShutdownAsync().Await();
         else _socket.Shutdown(SocketShutdown.Send);
     }
 

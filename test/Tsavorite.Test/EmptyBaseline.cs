@@ -5,7 +5,7 @@ namespace Tsavorite.Test;
 
 /// <summary>
 /// What every test that opens a store ends with: after FLUSHALL all counters stand where they stood in the empty
-/// store. Only directories of past depths and outgrown count arrays may remain, for readers that come late (U3).
+/// store. Only directories of past depths and outgrown count arrays may remain, for readers that come late (store.U3).
 /// </summary>
 internal static unsafe class EmptyBaseline
 {

@@ -4,7 +4,7 @@ using Tsavorite.Test.Snapshots;
 
 namespace Tsavorite.Test;
 
-/// <summary>Which batch of the log a session has looked at a change of (U19).</summary>
+/// <summary>Which batch of the log a session has looked at a change of (store.U19).</summary>
 internal sealed class LastSeenTests
 {
     private const int Seed = 19, Steps = 20_000, Keys = 40;

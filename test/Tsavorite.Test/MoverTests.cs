@@ -164,7 +164,7 @@ internal sealed class MoverTests
         StoreFigures figures = bench.Store.Figures();
         Assert.That(figures.LiveBytes, Is.Zero);
         Assert.That(figures.Merges, Is.EqualTo(figures.Splits));
-        // Directories of past depths stay, for readers that come late (U3).
+        // Directories of past depths stay, for readers that come late (store.U3).
         Assert.That(figures.UsedBytes - figures.FixedBytes, Is.LessThanOrEqualTo(64 << 10));
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }

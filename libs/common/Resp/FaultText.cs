@@ -13,6 +13,9 @@ public static class FaultText
     /// <summary>Writes are refused while the append-only file cannot be written, for the reason.</summary>
     public static byte[] LogTrouble(string? reason) => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + reason);
 
+    /// <summary>The command was given too few or too many arguments.</summary>
+    public static string WrongArity(string command) => $"ERR wrong number of arguments for '{command.ToLowerInvariant()}' command";
+
     /// <summary>The error line of the fault, its code in front.</summary>
     public static ReadOnlySpan<byte> Of(Fault fault) => fault switch
     {
@@ -51,6 +54,15 @@ public static class FaultText
         Fault.ResourceLimit => "ERR a per-client limit was reached"u8,
         Fault.TimeoutNotAnInteger => "ERR timeout is not an integer or out of range"u8,
         Fault.TimeoutNegative => "ERR timeout is negative"u8,
+        Fault.CountNotPositive => "ERR COUNT must be > 0"u8,
+        Fault.TakeCountNotPositive => "ERR count should be greater than 0"u8,
+        Fault.KeyCountNotPositive => "ERR numkeys should be greater than 0"u8,
+        Fault.MoreKeysThanArguments => "ERR Number of keys can't be greater than number of args"u8,
+        Fault.LimitNegative => "ERR LIMIT can't be negative"u8,
+        Fault.NotNegatable => "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"u8,
+        Fault.DumpDamaged => "ERR DUMP payload version or checksum are wrong"u8,
+        Fault.KeyChangesTooFast => "TRYAGAIN the key changes too fast; try again"u8,
+        Fault.ShutdownFailed => "ERR Errors trying to SHUTDOWN. Check logs."u8,
         Fault.Internal => "ERR internal error"u8,
         _ => throw new ArgumentOutOfRangeException(nameof(fault)),
     };

@@ -169,5 +169,5 @@ internal unsafe ref struct Call
 
     /// <summary>That sentence.</summary>
     internal readonly string WrongArityText() =>
-        $"ERR wrong number of arguments for '{Worker.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command";
+        FaultText.WrongArity(Worker.Server.Commands.Specs[Client.LastCommand].Name);
 }

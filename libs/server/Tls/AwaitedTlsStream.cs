@@ -155,7 +155,7 @@ internal sealed class AwaitedTlsStream : LinkStream
     private void ThrowFault()
     {
         if (_session.Fault.Length > 0)
-            throw new IOException(_advice?.Of(_session.Fault) ?? "TLS failed: " + _session.Fault);
+            throw _session.Failure(_advice);
     }
 
     private async Task Await(TlsStep step, CancellationToken timeout)

@@ -9,7 +9,7 @@ namespace Garnet.Server.Tls;
 /// </summary>
 internal sealed unsafe class TlsContext : IDisposable
 {
-    private const string Unusable = "TLS cannot be used";
+    internal const string Unusable = "TLS cannot be used";
     private const long DaySeconds = 86_400;
 
     private TlsContext(nint handle) => Handle = handle;

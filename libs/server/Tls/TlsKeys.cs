@@ -186,7 +186,7 @@ internal sealed class TlsKeys : IDisposable
     {
         if (!NativeLibraryIsThere())
         {
-            throw new GarnetException(ExitKind.Configuration, "TLS cannot be used", "OpenSSL 3 is not there (libssl.so.3)",
+            throw new GarnetException(ExitKind.Configuration, TlsContext.Unusable, "OpenSSL 3 is not there (libssl.so.3)",
                 "Install it: apt-get install libssl3, or the like");
         }
 

@@ -67,6 +67,9 @@ internal sealed unsafe class TlsSession : IDisposable
     /// <summary>Why it broke, for operators; empty if the peer just left.</summary>
     internal string Fault { get; private set; } = "";
 
+    /// <summary>What whoever reads or writes over it throws then, in the words of the advice if there is one.</summary>
+    internal IOException Failure(LinkAdvice? advice) => new(advice?.Of(Fault) ?? "TLS failed: " + Fault);
+
     /// <summary>True if it is broken because the peer was cut off (tls.T5).</summary>
     internal bool IsCutOff { get; private set; }
 

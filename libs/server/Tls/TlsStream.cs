@@ -131,6 +131,6 @@ internal sealed class TlsStream : LinkStream
     {
         if (_session.Fault.Length == 0)
             return new EndOfStreamException("it closed the connection");
-        return new IOException(_advice?.Of(_session.Fault) ?? "TLS failed: " + _session.Fault);
+        return _session.Failure(_advice);
     }
 }

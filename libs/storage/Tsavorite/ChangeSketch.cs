@@ -5,8 +5,8 @@ namespace Tsavorite;
 /// <summary>
 /// Which batch of the log the last change of a key is in, as far as a few places for each partition can tell: that one or a later one.
 /// For whoever must not speak of a change that the log has not kept yet.
-/// store.U19: a place is raised under the partition's lock, behind the change; whoever may have seen a change that he does not find here waits
-/// for that lock first.
+/// A place is raised under the partition's lock, behind the change; whoever may have seen a change that he does not find here waits
+/// for that lock first (store.U19).
 /// </summary>
 internal sealed unsafe class ChangeSketch : IDisposable
 {

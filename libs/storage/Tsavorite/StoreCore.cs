@@ -6,7 +6,7 @@ namespace Tsavorite;
 /// <summary>
 /// What sessions and movers share: the shape, the spaces, the hooks, and the changes that are not an operation's own
 /// business (removal, relocation, counting). All under the partition's lock.
-/// store.U7: every logical change passes the log before the lock is released.
+/// Every logical change passes the log before the lock is released (store.U7).
 /// </summary>
 internal sealed unsafe class StoreCore : IDisposable
 {

@@ -3,7 +3,7 @@ using NUnit.Framework;
 
 namespace Garnet.Aof.Test.Disk;
 
-/// <summary>A file behind a ring whose disk takes nothing for a while: whoever writes tries again, and nothing is lost or written twice (D2).</summary>
+/// <summary>A file behind a ring whose disk takes nothing for a while: whoever writes tries again, and nothing is lost or written twice (log.D2).</summary>
 internal sealed class FailingRingTests
 {
     private const int Length = 8 << 20;

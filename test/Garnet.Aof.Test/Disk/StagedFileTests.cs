@@ -144,7 +144,7 @@ internal sealed class StagedFileTests
         Assert.That(Content(next, written.Length).AsSpan().SequenceEqual(before), "none of it, or all");
     }
 
-    // D3: whatever its header says, a ring adds to its file, at most, what stands in it; and never beyond the file's end.
+    // log.D3: whatever its header says, a ring adds to its file, at most, what stands in it; and never beyond the file's end.
     [Test]
     public void Whatever_the_header_of_a_ring_says_it_only_ever_adds()
     {

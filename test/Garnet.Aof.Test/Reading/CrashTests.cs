@@ -11,7 +11,7 @@ using NUnit.Framework;
 namespace Garnet.Aof.Test.Reading;
 
 /// <summary>
-/// T7: the machine goes down at every operation of a script and leaves what it may leave; what is recovered is the state after
+/// The machine goes down at every operation of a script and leaves what it may leave; what is recovered is the state after
 /// some batch, not before the last one that was promised, and nothing behind it stays on disk.
 /// </summary>
 public sealed class CrashTests

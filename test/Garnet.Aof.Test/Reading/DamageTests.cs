@@ -6,7 +6,7 @@ using NUnit.Framework;
 namespace Garnet.Aof.Test.Reading;
 
 /// <summary>
-/// T8: a changed byte at the end of the log is an interrupted write and is cut; in the middle it is damage and is refused.
+/// A changed byte at the end of the log is an interrupted write and is cut; in the middle it is damage and is refused.
 /// </summary>
 public sealed class DamageTests
 {

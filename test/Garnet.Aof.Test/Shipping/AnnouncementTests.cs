@@ -8,7 +8,7 @@ using Tsavorite;
 
 namespace Garnet.Aof.Test.Shipping;
 
-/// <summary>Rule A2 of the applier, looked at from inside a change: the key is announced before, and the number comes after everything.</summary>
+/// <summary>log.A2, the applier's, looked at from inside a change: the key is announced before, and the number comes after everything.</summary>
 public sealed unsafe class AnnouncementTests
 {
     [Test]

@@ -8,7 +8,7 @@ using NUnit.Framework;
 
 namespace Garnet.Aof.Test.Shipping;
 
-/// <summary>Files of received batches say what of them this disk has (W11): what is damaged before that is damage, not an interrupted write.</summary>
+/// <summary>Files of received batches say what of them this disk has (log.W11): what is damaged before that is damage, not an interrupted write.</summary>
 public sealed class DurableProofTests
 {
     private const int Batches = 60;

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Garnet.Common.Test;
 
 namespace Garnet.Aof.Test.Simulation;
 
@@ -41,7 +42,7 @@ internal static class StoreFaultProcess
         };
         using Process process = Process.Start(start)!;
         Task<string> errors = process.StandardError.ReadToEndAsync();
-        said = process.StandardOutput.ReadToEnd() + errors.Result;
+        said = process.StandardOutput.ReadToEnd() + errors.InTime();
         process.WaitForExit();
         return process.ExitCode == Found || said.Contains("broken invariant: ", StringComparison.Ordinal);
     }

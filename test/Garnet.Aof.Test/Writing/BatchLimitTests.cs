@@ -8,7 +8,7 @@ using Tsavorite;
 
 namespace Garnet.Aof.Test.Writing;
 
-/// <summary>One number for how long a batch can be, for who writes and who reads (L5).</summary>
+/// <summary>One number for how long a batch can be, for who writes and who reads (log.L5).</summary>
 internal sealed class BatchLimitTests
 {
     [Test]

@@ -86,7 +86,7 @@ internal sealed unsafe class Bench : IDisposable
 
     public void AwaitWritten(ulong batch) => Until(() => Log.Written >= batch, $"batch {batch} is written");
 
-    /// <summary>Stops the log and returns its batches, without the empty one that proves the end (S4).</summary>
+    /// <summary>Stops the log and returns its batches, without the empty one that proves the end (log.S4).</summary>
     public List<DecodedBatch> Stopped()
     {
         Log.Stop();

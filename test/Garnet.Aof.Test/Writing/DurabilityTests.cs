@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Aof.Test.Writing;
@@ -16,7 +17,7 @@ internal sealed class DurabilityTests
         bench.Disk.OnSync = _ =>
         {
             began.Set();
-            mayEnd.Wait(Bench.PatienceMs);
+            mayEnd.Await();
         };
         ulong batch = bench.Put("key");
         Assert.That(began.Wait(Bench.PatienceMs), Is.True);
@@ -35,7 +36,7 @@ internal sealed class DurabilityTests
         bench.Disk.OnSync = _ =>
         {
             Interlocked.Increment(ref begun);
-            mayEnd.Wait(Bench.PatienceMs);
+            mayEnd.Await();
         };
         bench.Put("first");
         Bench.Until(() => Volatile.Read(ref begun) == 1, "the first sync begins");
@@ -91,7 +92,7 @@ internal sealed class DurabilityTests
         bench.Disk.OnSync = _ =>
         {
             began.Set();
-            mayEnd.Wait(Bench.PatienceMs);
+            mayEnd.Await();
         };
         ulong first = bench.PutQuietly("first", [1]);
         Bench.Until(bench.Log.TryWrite, "nobody else is at it");
@@ -217,7 +218,6 @@ internal sealed class DurabilityTests
         bench.AwaitWritten(batch);
     }
 
-    // T18.
     [Test]
     public void A_log_nobody_writes_to_writes_nothing()
     {
@@ -405,7 +405,7 @@ internal sealed class DurabilityTests
         List<DecodedBatch> batches = bench.Stopped();
         Assert.That(batches.Sum(static batch => batch.Entries.Count), Is.EqualTo(100));
         Assert.That(batches[^1].Number, Is.EqualTo(last));
-        ulong end = policy == SyncPolicy.No ? last : last + 1; // S4
+        ulong end = policy == SyncPolicy.No ? last : last + 1; // log.S4
         Assert.That((bench.Log.Written, bench.Log.Durable), Is.EqualTo((end, end)));
         Assert.That(bench.Log.Figures().Entries, Is.EqualTo(100));
     }

@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite;
 
@@ -90,7 +91,7 @@ internal sealed class FenceTests
         bench.Disk.OnWrite = (_, _) =>
         {
             began.Set();
-            mayEnd.Wait(Bench.PatienceMs);
+            mayEnd.Await();
         };
         bench.Put("long", new byte[Room]); // nobody waits for it: the log's own threads close and write it
         Assert.That(began.Wait(Bench.PatienceMs), Is.True);

@@ -13,9 +13,8 @@ internal sealed unsafe class LaneTests
     private const int Writers = 16, WritesEach = 3_000, Keys = 64;
     private const byte FlushDatabase = 12;
 
-    // T1: P3 and, over all batches, P2.
     [Test]
-    public void T1_after_every_batch_the_sum_of_amounts_moved_between_keys_is_what_it_was([Values(1, 3)] int sublogs)
+    public void After_every_batch_the_sum_of_amounts_moved_between_keys_is_what_it_was([Values(1, 3)] int sublogs)
     {
         using Bench bench = new(settings => settings.Sublogs = sublogs, SystemClock.Instance);
         InParallel(Writers, writer => Transfer(bench, new Random(writer + 1)));
@@ -28,7 +27,6 @@ internal sealed unsafe class LaneTests
         TestContext.Out.WriteLine($"{batches.Count} batches");
     }
 
-    // P1.
     [Test]
     public void In_a_lane_entries_stand_in_the_order_in_which_the_lock_was_held()
     {
@@ -44,7 +42,6 @@ internal sealed unsafe class LaneTests
         Assert.That(last.Values.Sum(), Is.EqualTo(4 * WritesEach));
     }
 
-    // P2.
     [Test]
     public void A_write_that_began_after_another_ended_is_in_no_earlier_batch()
     {
@@ -69,7 +66,6 @@ internal sealed unsafe class LaneTests
         }
     }
 
-    // T13.
     [Test]
     public void A_flush_between_concurrent_writes_is_a_batch_of_its_own_and_replays_to_the_same_state([Values(1, 2)] int sublogs)
     {
@@ -94,7 +90,7 @@ internal sealed unsafe class LaneTests
         Assert.That(bench.Log.Durable, Is.EqualTo(bench.Log.Batch - 1));
     }
 
-    // X4: the log's side of a transaction that holds everything.
+    // transactions.X4: the log's side of a transaction that holds everything.
     [Test]
     public void A_step_that_holds_everything_is_one_ordered_batch_between_those_of_others([Values(1, 3)] int sublogs)
     {

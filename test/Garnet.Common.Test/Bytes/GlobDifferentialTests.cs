@@ -7,6 +7,7 @@ namespace Garnet.Common.Test.Bytes;
 /// <summary>Asks a real redis-server which keys a random pattern matches. Skipped where none is installed.</summary>
 public sealed class GlobDifferentialTests
 {
+    private const int StartMs = 60_000;
     private const string Alphabet = "abAB-^]";
     private const string Elements = "ab?*[]^-\\cAB*[";
 
@@ -57,7 +58,7 @@ public sealed class GlobDifferentialTests
     private static NetworkStream Connect(string path, Process server)
     {
         var target = new UnixDomainSocketEndPoint(path);
-        while (true)
+        for (var since = Stopwatch.StartNew(); ;)
         {
             var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
             try
@@ -65,7 +66,7 @@ public sealed class GlobDifferentialTests
                 socket.Connect(target);
                 return new NetworkStream(socket, ownsSocket: true);
             }
-            catch (SocketException) when (!server.HasExited)
+            catch (SocketException) when (!server.HasExited && since.ElapsedMilliseconds < StartMs)
             {
                 socket.Dispose();
                 Thread.Yield();

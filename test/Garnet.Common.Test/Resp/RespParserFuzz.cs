@@ -4,7 +4,7 @@ using Garnet.Common.Resp;
 
 namespace Garnet.Common.Test.Resp;
 
-/// <summary>P1 and P2 of the parser over random and spoilt streams: same result wherever the bytes are cut, nothing read too far.</summary>
+/// <summary>common.P1 and common.P2, the parser's, over random and spoilt streams: same result wherever the bytes are cut, nothing read too far.</summary>
 [Platform(Include = "Linux")]
 internal sealed unsafe class RespParserFuzz
 {

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using Garnet.Bulk;
 using Garnet.Bulk.Native;
+using Garnet.Common.Test;
 using Garnet.Server.Base;
 using Garnet.Server.Bulk;
 
@@ -48,14 +49,14 @@ internal sealed class BulkSessionsTests
         BulkSession first = Open(sessions)!;
         Assert.That(Open(sessions), Is.Null, "it has the only place");
         Task<TransferEnd> held = Hang(first);
-        Assert.That(first.Close("it has gone").Result, Is.False);
+        Assert.That(first.Close("it has gone").InTime(), Is.False);
         Eventually.Holds(() => sessions.Held == 1);
         Assert.That((sessions.Reaching, sessions.Lost, sessions.Count), Is.EqualTo((0, 1, 0)));
         Eventually.Holds(() => sessions.Budget.Bytes == 0);
 
         BulkSession second = Open(sessions)!;
         Task<TransferEnd> alsoHeld = Hang(second);
-        Assert.That(second.Close("it has gone").Result, Is.False);
+        Assert.That(second.Close("it has gone").InTime(), Is.False);
         Eventually.Holds(() => sessions.Held == 2);
         Assert.That((sessions.Reaching, sessions.Budget.Bytes), Is.EqualTo((1, (long)Bytes)), "there are as many places apart as sessions");
         Assert.That(Open(sessions), Is.Null);
@@ -63,7 +64,7 @@ internal sealed class BulkSessionsTests
         LetGo(0);
         LetGo(1);
         Eventually.Holds(() => sessions.Held == 0);
-        Assert.That((sessions.Reaching, held.Result, alsoHeld.Result), Is.EqualTo((0, TransferEnd.Closed, TransferEnd.Closed)));
+        Assert.That((sessions.Reaching, held.InTime(), alsoHeld.InTime()), Is.EqualTo((0, TransferEnd.Closed, TransferEnd.Closed)));
         first.Give(Bytes);
         second.Give(Bytes);
         Assert.That((sessions.Budget.Bytes, sessions.Budget.Operations), Is.EqualTo((0, 0)));

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using Garnet.Common.Linux;
+using Garnet.Common.Test;
 using Garnet.Server.Clients;
 using Garnet.Server.Net;
 
@@ -27,7 +28,7 @@ internal sealed class HeldReactor : IDisposable
         reactor.Post((_, _, _) =>
         {
             _isHeld.Set();
-            _isLetGo.Wait(PatienceMs);
+            _isLetGo.Await();
         });
         Assert.That(_isHeld.Wait(PatienceMs), Is.True, "the reactor is held");
     }

@@ -7,7 +7,7 @@ using Garnet.Common.Test;
 namespace Garnet.Server.Test.Persistence;
 
 /// <summary>
-/// aof-durable-reads under appendfsync always: no reply shows a change that a crash could still take back (T20). The disk does not sync
+/// aof-durable-reads under appendfsync always: no reply shows a change that a crash could still take back. The disk does not sync
 /// until it is let, so that a change is seen by others and not durable for as long as a test wants.
 /// </summary>
 public sealed class DurableReadTests
@@ -50,7 +50,7 @@ public sealed class DurableReadTests
     private static IEnumerable<TestCaseData> LookCases() => Looks.Select(static words => new TestCaseData(words[0], words[1], words[2]).SetArgDisplayNames(words[1], words[2]));
 
     [TestCaseSource(nameof(LookCases))]
-    public void T20_a_reply_that_shows_a_change_waits_until_the_change_is_durable(string before, string change, string look)
+    public void A_reply_that_shows_a_change_waits_until_the_change_is_durable(string before, string change, string look)
     {
         using Machine machine = new(durableReads: true);
         Look(machine, before, change, look);
@@ -61,7 +61,7 @@ public sealed class DurableReadTests
     }
 
     [TestCaseSource(nameof(LookCases))]
-    public void T20_without_the_setting_a_reply_shows_it_at_once(string before, string change, string look)
+    public void Without_the_setting_a_reply_shows_it_at_once(string before, string change, string look)
     {
         using Machine machine = new(durableReads: false);
         Look(machine, before, change, look);
@@ -70,7 +70,7 @@ public sealed class DurableReadTests
     }
 
     [Test]
-    public void T20_what_was_shown_before_a_crash_is_there_after_it([Values] bool durableReads)
+    public void What_was_shown_before_a_crash_is_there_after_it([Values] bool durableReads)
     {
         SimulatedDisk found;
         string shown = "";
@@ -100,7 +100,7 @@ public sealed class DurableReadTests
     }
 
     [Test]
-    public void T20_a_stream_reader_that_was_waiting_is_told_when_the_entry_is_durable([Values] bool durableReads)
+    public void A_stream_reader_that_was_waiting_is_told_when_the_entry_is_durable([Values] bool durableReads)
     {
         using Machine machine = new(durableReads);
         Machine.Send(machine.Reader, "XREAD BLOCK 0 STREAMS s $");
@@ -114,7 +114,7 @@ public sealed class DurableReadTests
     }
 
     [Test]
-    public void T20_a_transaction_that_a_change_of_others_ended_says_so_when_the_change_is_durable([Values] bool durableReads)
+    public void A_transaction_that_a_change_of_others_ended_says_so_when_the_change_is_durable([Values] bool durableReads)
     {
         using Machine machine = new(durableReads);
         foreach (string command in new[] { "WATCH k", "MULTI", "PING" }) machine.CallReader(command);
@@ -126,7 +126,7 @@ public sealed class DurableReadTests
     }
 
     [Test]
-    public void T20_what_expired_in_the_background_is_shown_when_that_is_durable()
+    public void What_expired_in_the_background_is_shown_when_that_is_durable()
     {
         using Machine machine = new(durableReads: true);
         machine.Call("SET k v PX 1000");

@@ -97,17 +97,18 @@ public sealed class KeeperTests
         using var started = new ManualResetEventSlim();
         DataDirectory directory = DataDirectory.OpenUnlocked(disk);
         EmbeddedServer? stopped = null;
+        bool isCancelled = false;
         disk.OnOpen = _ =>
         {
             disk.OnOpen = null;
             started.Await();
             stopped!.Server.RequestStop();
-            SpinWait.SpinUntil(() => stopped.Server.Keeper!.Progress.IsCancelled, 20_000);
+            isCancelled = SpinWait.SpinUntil(() => stopped.Server.Keeper!.Progress.IsCancelled, 20_000);
         };
         stopped = new EmbeddedServer(directory: directory);
         started.Set();
         stopped.Dispose();
-        Assert.That(stopped.Server.Loaded.IsCompleted, Is.False);
+        Assert.That((isCancelled, stopped.Server.Loaded.IsCompleted), Is.EqualTo((true, false)));
         using EmbeddedServer again = Start(disk);
         Assert.That(again.Send("GET a\r\n", "1\r\n"), Is.EqualTo("$1\r\n1\r\n"));
     }
@@ -161,17 +162,19 @@ public sealed class KeeperTests
         var lines = new RecordedLines();
         using var begun = new ManualResetEventSlim();
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), lines: lines);
+        bool isEnded = false;
         server.Server.Loaded.Await();
         server.Send("SET k v\r\n", "+OK\r\n");
         disk.OnCreate = name =>
         {
             if (!name.Contains("snapshot", StringComparison.Ordinal)) return;
             begun.Set();
-            SpinWait.SpinUntil(() => server.Server.Completion.IsCompleted || server.Server.Keeper!.Saves!.IsCancelled, 20_000);
+            isEnded = SpinWait.SpinUntil(() => server.Server.Completion.IsCompleted || server.Server.Keeper!.Saves!.IsCancelled, 20_000);
         };
         Assert.That(server.Send("BGSAVE\r\n", "\r\n"), Does.StartWith("+"));
         begun.Await();
         server.Dispose();
+        Assert.That(isEnded, Is.True);
         Assert.That(lines.All, Has.None.StartsWith("Error").And.One.StartsWith("Information The snapshot was given up"));
     }
 

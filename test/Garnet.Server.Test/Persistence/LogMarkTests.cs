@@ -7,11 +7,12 @@ using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.Persistence;
 
-/// <summary>What waits for the log waits for one log, and whoever waits is woken (R7).</summary>
+/// <summary>What waits for the log waits for one log, and whoever waits is woken (net.R7).</summary>
 [NonParallelizable] // threads have to meet
 public sealed class LogMarkTests
 {
     private const int PatienceMs = 1000; // without a step, with a bell that is known to lose words
+    private const int EndMs = 300_000; // longer than anybody waits for the last of those who were not woken
 
     [Test]
     public void R7_a_batch_of_one_log_is_not_kept_by_the_numbers_of_another()
@@ -120,7 +121,7 @@ public sealed class LogMarkTests
         {
             lock (gate)
             {
-                while (!condition()) Monitor.Wait(gate);
+                while (!condition()) Assert.That(Monitor.Wait(gate, EndMs));
             }
         }
     }
@@ -159,11 +160,11 @@ public sealed class LogMarkTests
             isThrough = SpinWait.SpinUntil(() => !Array.Exists(all, static one => one.IsAlive), patienceMs);
         }
         end.Cancel();
-        while (Array.Exists(all, static one => one.IsAlive))
+        Eventually.Holds(() =>
         {
             ring();
-            Thread.Yield();
-        }
+            return !Array.Exists(all, static one => one.IsAlive);
+        });
         TestThread.Join(all);
         return isThrough;
 
@@ -173,7 +174,7 @@ public sealed class LogMarkTests
             {
                 for (int step = 1; step <= Steps && !end.IsCancellationRequested; step++)
                 {
-                    together.SignalAndWait(end.Token);
+                    Assert.That(together.SignalAndWait(EndMs, end.Token));
                     take(step);
                 }
             }

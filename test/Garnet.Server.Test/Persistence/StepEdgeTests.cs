@@ -9,7 +9,7 @@ namespace Garnet.Server.Test.Persistence;
 
 /// <summary>
 /// A command of several changes meets the end of what a step may write to the log, or of the memory, anywhere: it happens whole or not at all,
-/// and what is there afterwards is what the log says too (U20, U22).
+/// and what is there afterwards is what the log says too (store.U20, store.U22).
 /// </summary>
 internal sealed class StepEdgeTests
 {

@@ -9,7 +9,7 @@ using NUnit.Framework;
 
 namespace Garnet.Server.Test.Persistence;
 
-/// <summary>What the append-only file could not read back is refused before it is done (L5, U22).</summary>
+/// <summary>What the append-only file could not read back is refused before it is done (log.L5, store.U22).</summary>
 internal sealed class StepLimitTests
 {
     private const int Limit = (int)LogLimits.StepBytesMaxLeast, Half = Limit / 2;

@@ -56,7 +56,7 @@ public sealed class BarrierTests
     }
 
     [Test]
-    public void T5_reads_of_a_batch_that_does_not_end_are_told_to_try_again_and_earlier_replies_arrive()
+    public void Reads_of_a_batch_that_does_not_end_are_told_to_try_again_and_earlier_replies_arrive()
     {
         using EmbeddedServer primary = new();
         using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);

@@ -5,13 +5,13 @@ using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.Reading;
 
-/// <summary>What has expired is the primary's to say (T17): the clocks of replicas, fast or slow, change nothing in what they show.</summary>
+/// <summary>What has expired is the primary's to say: the clocks of replicas, fast or slow, change nothing in what they show.</summary>
 public sealed class ReplicaExpiryTests
 {
     private const long HourMs = 3_600_000;
 
     [Test]
-    public void T17_replicas_with_wrong_clocks_show_the_same_keys_at_the_same_batch()
+    public void Replicas_with_wrong_clocks_show_the_same_keys_at_the_same_batch()
     {
         var clock = new ShiftedClock();
         using EmbeddedServer primary = new(clock: clock);
@@ -74,7 +74,7 @@ public sealed class ReplicaExpiryTests
     }
 
     [Test]
-    public void T17_a_replica_started_again_shows_what_the_batch_it_stands_at_showed([Values] bool fromSnapshot)
+    public void A_replica_started_again_shows_what_the_batch_it_stands_at_showed([Values] bool fromSnapshot)
     {
         var clock = new ShiftedClock();
         var disk = new MemoryDisk();

@@ -28,7 +28,7 @@ public sealed class WholeStoreReadTests
         });
 
     [Test]
-    public void T16_replay_goes_on_while_the_whole_store_is_read_all_the_time()
+    public void Replay_goes_on_while_the_whole_store_is_read_all_the_time()
     {
         Watch(["KEYS", "*"], static (reader, words) => reader.Call(words), readers: 3);
     }

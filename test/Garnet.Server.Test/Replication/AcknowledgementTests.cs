@@ -3,7 +3,7 @@ using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>WAIT and WAITAOF believe only what is said of this very history (rule P3).</summary>
+/// <summary>WAIT and WAITAOF believe only what is said of this very history (replication.P3).</summary>
 public sealed class AcknowledgementTests
 {
     private const ulong Far = 1_000_000;

@@ -5,7 +5,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>Data that are not the primary's are found without anybody asking, said, counted and replaced (rule Z9). The test has the clock.</summary>
+/// <summary>Data that are not the primary's are found without anybody asking, said, counted and replaced (replication.Z9). The test has the clock.</summary>
 public sealed class ComparisonTests
 {
     private const int WaitMs = 20_000;

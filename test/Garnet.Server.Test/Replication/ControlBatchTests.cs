@@ -2,13 +2,13 @@ using System.Globalization;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>Operations on the whole store among concurrent writes (T13), and a key that everybody writes and reads (T15).</summary>
+/// <summary>Operations on the whole store among concurrent writes, and a key that everybody writes and reads.</summary>
 public sealed class ControlBatchTests
 {
     private const int Controls = 150, Readers = 100, LooksEach = 30;
 
     [Test]
-    public void T13_FLUSHALL_and_SWAPDB_between_writes_are_seen_whole_on_two_replicas()
+    public void FLUSHALL_and_SWAPDB_between_writes_are_seen_whole_on_two_replicas()
     {
         using EmbeddedServer primary = new();
         using EmbeddedServer one = ReplicaGroup.ReplicaOf(primary.Server.Port, Patient), two = ReplicaGroup.ReplicaOf(primary.Server.Port, Patient);
@@ -37,7 +37,7 @@ public sealed class ControlBatchTests
     }
 
     [Test]
-    public void T15_a_key_that_all_write_and_all_read_is_read_without_end_and_never_goes_back()
+    public void A_key_that_all_write_and_all_read_is_read_without_end_and_never_goes_back()
     {
         using EmbeddedServer primary = new();
         using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port, Patient);

@@ -5,7 +5,7 @@ using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>A server that gets all data of another one keeps what it had until they are whole (F2, F3).</summary>
+/// <summary>A server that gets all data of another one keeps what it had until they are whole (replication.F2, replication.F3).</summary>
 public sealed class CopyBesideTests
 {
     private const int OldKeys = 4000, NewKeys = 2000, ValueBytes = 8000, CutBytes = 3_000_000;

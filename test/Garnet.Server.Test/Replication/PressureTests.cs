@@ -5,14 +5,14 @@ using Garnet.Server.Test.Replication.Simulation;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>Nothing to do costs nothing (T18), and a slow replica costs its primary no more than it is allowed to (T19).</summary>
+/// <summary>Nothing to do costs nothing, and a slow replica costs its primary no more than it is allowed to.</summary>
 public sealed class PressureTests
 {
     private const int WaitMs = 30_000, PingBytes = 40, ValueBytes = 10_000, Values = 1500;
     private const long Cap = 1 << 20, BatchBytes = 1 << 20;
 
     [Test]
-    public void T18_when_nobody_writes_nothing_goes_over_the_link_but_a_ping_a_second_and_nothing_to_the_disk()
+    public void When_nobody_writes_nothing_goes_over_the_link_but_a_ping_a_second_and_nothing_to_the_disk()
     {
         var clock = new ManualClock();
         var random = new Random(18);
@@ -41,7 +41,7 @@ public sealed class PressureTests
     }
 
     [Test]
-    public void T19_a_replica_that_takes_nothing_is_sent_away_and_its_primary_never_keeps_more_than_allowed()
+    public void A_replica_that_takes_nothing_is_sent_away_and_its_primary_never_keeps_more_than_allowed()
     {
         using EmbeddedServer primary = new(adjust: static settings => settings.Replication.BacklogBytes = Cap);
         using (var client = new TestClient(primary.Server.Port))
@@ -57,7 +57,7 @@ public sealed class PressureTests
     }
 
     [Test]
-    public void T19_a_replica_whose_disk_hangs_holds_up_to_its_own_limits_and_neither_readers_nor_the_primary()
+    public void A_replica_whose_disk_hangs_holds_up_to_its_own_limits_and_neither_readers_nor_the_primary()
     {
         using EmbeddedServer primary = new();
         var disk = new MemoryDisk();

@@ -7,13 +7,13 @@ using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>Full copies whose connection is cut in the middle go on where they were (T12).</summary>
+/// <summary>Full copies whose connection is cut in the middle go on where they were.</summary>
 public sealed class ResumeTests
 {
     private const int Keys = 2000, ValueBytes = 8000, Cuts = 4, CutBytes = 3_000_000, BlockBytes = 80 << 10, WaitMs = 60_000, KeepSeconds = 3600;
 
     [Test]
-    public void T12_blocks_that_a_replica_has_are_not_sent_again([Values] bool keepsData, [Values] bool writes)
+    public void Blocks_that_a_replica_has_are_not_sent_again([Values] bool keepsData, [Values] bool writes)
     {
         using EmbeddedServer primary = Primary();
         using CuttingProxy proxy = new(primary.Server.Port, static connection => connection < Cuts ? CutBytes : long.MaxValue) { IsGentle = true };

@@ -1,7 +1,7 @@
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>What scripts change is one batch, as what it came to and not as what was asked (T14).</summary>
+/// <summary>What scripts change is one batch, as what it came to and not as what was asked.</summary>
 public sealed class ScriptOnReplicaTests
 {
     private const int Keys = 12, Runs = 400, Looks = 2000, SeenMin = 10;
@@ -19,7 +19,7 @@ public sealed class ScriptOnReplicaTests
         """;
 
     [Test]
-    public void T14_replicas_have_the_effects_of_scripts_with_random_and_time_and_never_show_half_of_one([Values(1, 3)] int applyThreads)
+    public void Replicas_have_the_effects_of_scripts_with_random_and_time_and_never_show_half_of_one([Values(1, 3)] int applyThreads)
     {
         using EmbeddedServer primary = new();
         using EmbeddedServer one = ReplicaGroup.ReplicaOf(primary.Server.Port, Settings), two = ReplicaGroup.ReplicaOf(primary.Server.Port, Settings);

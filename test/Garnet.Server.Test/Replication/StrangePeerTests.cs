@@ -91,7 +91,7 @@ public sealed class StrangePeerTests
     {
         yield return new TestCaseData("sent nonsense", false, new byte[] { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 }).SetArgDisplayNames("no frame");
         yield return new TestCaseData("sent nonsense", false, Bytes(FrameKind.Batch, new byte[100])).SetArgDisplayNames("a batch");
-        yield return new TestCaseData("acknowledged what cannot be", true, Bytes(FrameKind.Ack, Ack(1, 1_000_000))).SetArgDisplayNames("what was never sent"); // before, it is no more than a sign of life (P3)
+        yield return new TestCaseData("acknowledged what cannot be", true, Bytes(FrameKind.Ack, Ack(1, 1_000_000))).SetArgDisplayNames("what was never sent"); // before, it is no more than a sign of life (replication.P3)
         yield return new TestCaseData("acknowledged what cannot be", false, Bytes(FrameKind.Ack, new byte[5])).SetArgDisplayNames("half an acknowledgement");
         yield return new TestCaseData("the replica left: so long", false, Bytes(FrameKind.Bye, Encoding.UTF8.GetBytes("so long"))).SetArgDisplayNames("a farewell");
     }

@@ -11,7 +11,7 @@ using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>Terms (rule Z8): what a primary wrote and lost has another name than what it writes when it is back.</summary>
+/// <summary>Terms (replication.Z8): what a primary wrote and lost has another name than what it writes when it is back.</summary>
 public sealed class TermTests
 {
     private const int Lost = 20, WaitMs = 20_000;
@@ -59,7 +59,7 @@ public sealed class TermTests
     }
 
     [Test]
-    public void T4_T6_a_token_of_what_an_old_primary_lost_is_refused_by_all_and_one_of_what_it_handed_on_is_not()
+    public void A_token_of_what_an_old_primary_lost_is_refused_by_all_and_one_of_what_it_handed_on_is_not()
     {
         using EmbeddedServer old = new(), next = new(), third = new();
         Follow(next, old);
@@ -100,7 +100,7 @@ public sealed class TermTests
     }
 
     [Test]
-    public void T6_a_primary_that_was_started_again_knows_where_an_old_one_left_its_history()
+    public void A_primary_that_was_started_again_knows_where_an_old_one_left_its_history()
     {
         MemoryDisk disk = new(), nextDisk = new();
         using EmbeddedServer old = Start(disk);
@@ -116,7 +116,7 @@ public sealed class TermTests
     }
 
     [Test]
-    public void T6_also_when_nothing_is_left_of_the_log_in_which_the_old_one_left()
+    public void Also_when_nothing_is_left_of_the_log_in_which_the_old_one_left()
     {
         MemoryDisk disk = new(), nextDisk = new();
         using EmbeddedServer old = Start(disk);

@@ -4,7 +4,7 @@ using Garnet.Server.Commands;
 
 namespace Garnet.Server.Test.Replication;
 
-/// <summary>What a read on a replica looks at without naming it is of one state too (Z5).</summary>
+/// <summary>What a read on a replica looks at without naming it is of one state too (replication.Z5).</summary>
 public sealed class UnnamedKeysTests
 {
     private const int Keys = 24, Writes = 3000, Looks = 2000;

@@ -149,7 +149,7 @@ public sealed class AclFileTests
         File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on nopass\n");
         using EmbeddedServer server = Started();
         (AclFileQueue queue, Users users) = (server.Server.Context.Rights.File, server.Server.Context.Rights.Users);
-        AclReading first = queue.Read(_file).Result, second = queue.Read(_file).Result, third = queue.Read(_file).Result;
+        AclReading first = queue.Read(_file).InTime(), second = queue.Read(_file).InTime(), third = queue.Read(_file).InTime();
         users.Replace(first.Users);
         Assert.That(queue.IsOfNow(second), "it was read later");
         users.Set("bob", ["on"]);
@@ -162,11 +162,11 @@ public sealed class AclFileTests
         File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on nopass\n");
         using EmbeddedServer server = Started();
         AclFileQueue queue = server.Server.Context.Rights.File;
-        AclReading first = queue.Read(_file).Result, second = queue.Read(_file).Result;
+        AclReading first = queue.Read(_file).InTime(), second = queue.Read(_file).InTime();
         Assert.That((queue.IsDone(first), queue.IsDone(second)), Is.EqualTo((false, false)));
         queue.Take(second);
         Assert.That((queue.IsDone(first), queue.IsDone(second)), Is.EqualTo((true, true)));
-        Assert.That(queue.IsDone(queue.Read(_file).Result), Is.False);
+        Assert.That(queue.IsDone(queue.Read(_file).InTime()), Is.False);
     }
 
     [Test]
@@ -175,8 +175,8 @@ public sealed class AclFileTests
         File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
         using EmbeddedServer server = Started();
         AclFileQueue queue = server.Server.Context.Rights.File;
-        AclReading stale = queue.Read(_file).Result, next = queue.ReadAgain(stale, _file).Result;
-        Assert.That((queue.ReadAgain(stale, _file).Result, next.Number), Is.EqualTo((next, stale.Number + 1)));
+        AclReading stale = queue.Read(_file).InTime(), next = queue.ReadAgain(stale, _file).InTime();
+        Assert.That((queue.ReadAgain(stale, _file).InTime(), next.Number), Is.EqualTo((next, stale.Number + 1)));
     }
 
     [Test]
@@ -188,7 +188,7 @@ public sealed class AclFileTests
         TestClient[] clients = [.. Enumerable.Range(0, Loaders).Select(_ => new TestClient(server.Server.Port))];
         foreach (TestClient client in clients) client.Send("ACL", "LOAD");
         foreach (TestClient client in clients) Assert.That(client.Read(), Is.EqualTo("OK"));
-        Assert.That(server.Server.Context.Rights.File.Read(_file).Result.Number, Is.LessThan(ReadingsMax));
+        Assert.That(server.Server.Context.Rights.File.Read(_file).InTime().Number, Is.LessThan(ReadingsMax));
         foreach (TestClient client in clients) client.Dispose();
     }
 

@@ -42,9 +42,9 @@ public sealed class ScriptTests
             Task.Run(() => Until(port, static client => client.Call("EVAL_RO", "assert(redis.call('get','x') == redis.call('get','y')) return 1", "0"), done.Token)),
             Task.Run(() => Until(port, static client => client.Call("SET", "z", "1"), done.Token)),
         ];
-        Task.WaitAll([.. writers]);
+        writers.AwaitAll();
         done.Cancel();
-        Task.WaitAll([.. others]);
+        others.AwaitAll();
         using var last = new TestClient(port);
         Assert.That(last.Call("MGET", "x", "y"), Is.EqualTo($"[{3 * 40 * 50} {3 * 40 * 50}]"));
     }
@@ -78,7 +78,7 @@ public sealed class ScriptTests
         ];
         try
         {
-            Task.WaitAll([.. writers]);
+            writers.AwaitAll();
         }
         finally
         {
@@ -86,7 +86,7 @@ public sealed class ScriptTests
             Task.WhenAll(others).ContinueWith(static _ => { }, TaskScheduler.Default).Await(); // none of them looks at a store that is gone
         }
 
-        Task.WaitAll([.. others]);
+        others.AwaitAll();
         Assert.That(Sum(first.Call(["MGET", .. names])), Is.EqualTo(1000 * Accounts));
         Assert.That(Tsavorite.StoreCheck.Run(server.Server.Store), Is.Empty);
     }

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 using Garnet.Server.Tls;
 using Garnet.Wire.Tls;
 using NUnit.Framework;
@@ -27,7 +28,11 @@ internal sealed class AwaitedTlsStreamTests
         far.Blocking = false;
         var session = new TlsSession(server.Handle, (int)far.Handle, isServer: true);
         Task<Stream> agreed = AwaitedTlsStream.Agreed(near, TlsSession.InMemory(client.Handle), TimeoutMs, advice: null);
-        while (!agreed.IsCompleted) Assert.That(session.Handshake(), Is.Not.EqualTo(TlsStep.Done));
+        Patience.Until(() =>
+        {
+            Assert.That(session.Handshake(), Is.Not.EqualTo(TlsStep.Done));
+            return agreed.IsCompleted;
+        });
         Stream stream = await agreed;
         Eventually.Holds(() => session.Handshake() == TlsStep.Broken);
         session.Dispose();

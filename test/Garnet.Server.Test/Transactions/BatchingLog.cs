@@ -5,7 +5,7 @@ namespace Garnet.Server.Test.Transactions;
 
 /// <summary>
 /// A log whose batch is another one whenever it is asked for, but while somebody holds it: two entries are in one batch only if
-/// who wrote them looked once, as rule U7 asks.
+/// who wrote them looked once, as store.U7 asks.
 /// </summary>
 internal sealed class BatchingLog : IWriteLog
 {

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Transactions;
 
@@ -82,9 +83,9 @@ public sealed class TransactionTests
             Run(() => Until(port, client => SwapTwice(client, ref swaps), done.Token)),
             Run(() => Until(port, client => Assert.That(Keys(client), Is.EqualTo(Accounts)), done.Token)),
         ];
-        Task.WaitAll([.. writers]);
+        writers.AwaitAll();
         done.Cancel();
-        Task.WaitAll([.. others]);
+        others.AwaitAll();
         using var last = new TestClient(port);
         Sum(last, ref sums);
         Assert.That(moved, Is.GreaterThan(Clients * 100), "the test moved little");
@@ -113,7 +114,7 @@ public sealed class TransactionTests
         }
 
         done.Cancel();
-        Task.WaitAll(readers);
+        readers.AwaitAll();
     }
 
     [Test]
@@ -123,7 +124,7 @@ public sealed class TransactionTests
         int port = server.Server.Port;
         long wins = 0;
         Task[] all = [.. Enumerable.Range(0, Clients).Select(_ => Run(() => Increment(port, ref wins)))];
-        Task.WaitAll(all);
+        all.AwaitAll();
         using var client = new TestClient(port);
         Assert.That(client.Call("GET", "n"), Is.EqualTo(wins.ToString(CultureInfo.InvariantCulture)));
         Assert.That(wins, Is.GreaterThan(100));

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Clients;
@@ -24,7 +25,7 @@ internal sealed record ClientRun(int Code, string Output, string Errors)
             process.Kill(entireProcessTree: true);
             Assert.Fail($"{program} {string.Join(' ', arguments)} did not end");
         }
-        return new ClientRun(process.ExitCode, output.Result, errors.Result);
+        return new ClientRun(process.ExitCode, output.InTime(), errors.InTime());
     }
 
     /// <summary>Runs a scenario of a script beside this file to the end.</summary>

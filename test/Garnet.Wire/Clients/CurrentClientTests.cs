@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net;
+using Garnet.Common.Test;
 using NUnit.Framework;
 using StackExchange.Redis;
 
@@ -191,7 +192,7 @@ internal sealed class CurrentClientTests(string protocol) : ClientFixture(protoc
         Task<bool> set = runs.StringSetAsync("cc:t", "1");
         Task<SortedSetEntry[]> entries = runs.SortedSetRangeByRankWithScoresAsync("cc:z");
         Assert.That(runs.Execute());
-        Assert.That((set.Result, entries.Result.Single().Score), Is.EqualTo((true, 1.0)));
+        Assert.That((set.InTime(), entries.InTime().Single().Score), Is.EqualTo((true, 1.0)));
         ITransaction refused = Database.CreateTransaction();
         refused.AddCondition(Condition.ListLengthGreaterThan("cc:none", 0));
         Task<bool> never = refused.KeyDeleteAsync("cc:t");

@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Clients;
@@ -55,7 +56,7 @@ internal sealed class ScriptedClientTests
         string rest = client.StandardOutput.ReadToEnd();
         client.WaitForExit();
         if (client.ExitCode == ClientRun.MissingCode) Assert.Ignore(line ?? "");
-        Assert.That(client.ExitCode, Is.Zero, errors.Result + rest);
+        Assert.That(client.ExitCode, Is.Zero, errors.InTime() + rest);
         Assert.That(line, Is.EqualTo("restart"));
     }
 }

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Net;
+using Garnet.Common.Test;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
 using StackExchange.Redis;
@@ -45,7 +46,7 @@ internal sealed class StackExchangeTests(string protocol) : ClientFixture(protoc
         Task<long> increment = first.StringIncrementAsync("se:t2");
         Task<RedisResult> other = first.ExecuteAsync("SELECT", "0");
         Assert.That(first.Execute());
-        Assert.That((set.Result, increment.Result, (string?)other.Result), Is.EqualTo((true, 1L, "OK")));
+        Assert.That((set.InTime(), increment.InTime(), (string?)other.InTime()), Is.EqualTo((true, 1L, "OK")));
         ITransaction second = Database.CreateTransaction();
         second.AddCondition(Condition.KeyNotExists("se:t1"));
         Task<bool> never = second.StringSetAsync("se:t1", "2");
@@ -59,7 +60,7 @@ internal sealed class StackExchangeTests(string protocol) : ClientFixture(protoc
         const int Accounts = 8, Each = 100;
         for (int i = 0; i < Accounts; i++) Database.StringSet($"se:account{i}", Each);
         Task[] all = [.. Enumerable.Range(0, 16).Select(seed => Task.Run(() => Transfer(new Random(seed), Accounts)))];
-        Task.WaitAll(all);
+        all.AwaitAll();
         Assert.That(Enumerable.Range(0, Accounts).Sum(i => (long)Database.StringGet($"se:account{i}")), Is.EqualTo(Accounts * Each));
     }
 

@@ -17,7 +17,7 @@ public sealed class ConsistencyTests
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_READS"), NumberStyles.None, CultureInfo.InvariantCulture, out int reads) ? reads : 1500;
 
     [Test]
-    public void T2_T3_T4_what_clients_of_a_primary_and_two_replicas_see_is_one_sequence([Values(1, 2, 3)] int applyThreads)
+    public void What_clients_of_a_primary_and_two_replicas_see_is_one_sequence([Values(1, 2, 3)] int applyThreads)
     {
         using ReplicaServer primary = new(keepsData: false), one = new(keepsData: false, $"--replica-apply-threads {applyThreads}"), two = new(keepsData: true);
         one.Follow(primary);

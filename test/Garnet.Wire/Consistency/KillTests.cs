@@ -30,7 +30,7 @@ public sealed class KillTests
     }
 
     [Test]
-    public void T6_primaries_killed_under_load_and_replaced_by_hand_leave_one_sequence()
+    public void Primaries_killed_under_load_and_replaced_by_hand_leave_one_sequence()
     {
         StartGroup();
         var history = new History();
@@ -52,7 +52,7 @@ public sealed class KillTests
     }
 
     [Test]
-    public void T6_primaries_killed_under_load_and_replaced_by_Sentinels_leave_one_sequence()
+    public void Primaries_killed_under_load_and_replaced_by_Sentinels_leave_one_sequence()
     {
         using SentinelGroup group = new(sentinels: 3, Flags, Flags, Flags);
         _primary = group.Primary;

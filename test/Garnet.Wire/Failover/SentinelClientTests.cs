@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Net;
+using Garnet.Common.Test;
 using Garnet.Wire.Clients;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
@@ -44,7 +45,7 @@ public sealed class SentinelClientTests
         string rest = client.StandardOutput.ReadToEnd();
         client.WaitForExit();
         if (client.ExitCode == MissingCode) Assert.Ignore(line ?? "");
-        Assert.That(client.ExitCode, Is.Zero, errors.Result + rest);
+        Assert.That(client.ExitCode, Is.Zero, errors.InTime() + rest);
         Assert.That(line, Is.EqualTo("failover"));
     }
 

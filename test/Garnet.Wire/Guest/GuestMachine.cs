@@ -160,7 +160,7 @@ internal sealed class GuestMachine : IDisposable
         Task<string> errors = make.StandardError.ReadToEndAsync();
         if (make.WaitForExit(TimeSpan.FromSeconds(MakeSeconds)) && make.ExitCode == 0) return null;
         make.Kill(entireProcessTree: true);
-        return "no guest can be made: " + errors.Result.Split('\n', StringSplitOptions.RemoveEmptyEntries).LastOrDefault("it takes too long");
+        return "no guest can be made: " + errors.InTime().Split('\n', StringSplitOptions.RemoveEmptyEntries).LastOrDefault("it takes too long");
     }
 
     private static Process Start(int seconds, params string[] words)

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Persistence;
@@ -51,6 +52,6 @@ internal static class RefusedStart
         bool isRefused = process.WaitForExit(PatienceMs);
         if (!isRefused) process.Kill();
         process.WaitForExit();
-        return (process.ExitCode, isRefused ? said.Result + errors.Result : "it was not refused: " + said.Result + errors.Result);
+        return (process.ExitCode, isRefused ? said.InTime() + errors.InTime() : "it was not refused: " + said.InTime() + errors.InTime());
     }
 }

@@ -5,7 +5,7 @@ using NUnit.Framework;
 
 namespace Garnet.Wire.Replication;
 
-/// <summary>Processes whose link is cut behind every byte of what a primary sends (T11), and in the middle of full copies (T12).</summary>
+/// <summary>Processes whose link is cut behind every byte of what a primary sends, and in the middle of full copies.</summary>
 [Parallelizable] // servers of its own
 public sealed class DisconnectTests
 {
@@ -15,7 +15,7 @@ public sealed class DisconnectTests
     private static readonly int Step = LongRun.IsWanted ? 1 : 3, Cuts = CutBytes / Step;
 
     [Test]
-    public void T11_a_link_cut_behind_every_byte_of_a_batch_goes_on_where_it_was()
+    public void A_link_cut_behind_every_byte_of_a_batch_goes_on_where_it_was()
     {
         using ReplicaServer primary = new(keepsData: true), replica = new(keepsData: true);
         using CuttingProxy proxy = new(primary.Port, static connection => connection == 0 ? FirstBytes : connection <= Cuts ? PlanEnd + connection * Step : long.MaxValue);
@@ -36,7 +36,7 @@ public sealed class DisconnectTests
     }
 
     [Test]
-    public void T12_full_copies_under_writes_that_break_off_begin_anew_and_two_replicas_get_them_at_once()
+    public void Full_copies_under_writes_that_break_off_begin_anew_and_two_replicas_get_them_at_once()
     {
         using ReplicaServer primary = new(keepsData: true), one = new(keepsData: true), two = new(keepsData: false);
         using (RespConnection connection = primary.Connect())

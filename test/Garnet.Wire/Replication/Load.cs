@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Common.Test;
+using Garnet.Server.Test;
 
 namespace Garnet.Wire.Replication;
 
@@ -32,7 +33,7 @@ internal sealed class Load : IDisposable
     public void Await(long more)
     {
         long until = Written + more;
-        SpinWait.SpinUntil(() => Written >= until || _threads.All(static thread => !thread.IsAlive), 30_000);
+        Eventually.Holds(() => Written >= until || _threads.All(static thread => !thread.IsAlive));
     }
 
     public void Dispose()

@@ -127,7 +127,7 @@ internal static unsafe class Acts
         return outcome.ToString();
     }
 
-    // Comes to the partitions in an order that U6 forbids to others.
+    // Comes to the partitions in an order that store.U6 forbids to others.
     private static string OpenStep(Stage stage, int thread)
     {
         KeyRef one = stage.Key(Stage.Shared, thread), two = stage.Key(Stage.Other, thread + 4);

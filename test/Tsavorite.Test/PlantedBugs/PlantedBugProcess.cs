@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.PlantedBugs;
@@ -44,7 +45,7 @@ internal static class PlantedBugProcess
         Task<string> output = process.StandardOutput.ReadToEndAsync(), errors = process.StandardError.ReadToEndAsync();
         if (!process.WaitForExit(LimitMs)) process.Kill();
         process.WaitForExit();
-        said = $"exit {process.ExitCode}: {output.Result}{errors.Result}";
+        said = $"exit {process.ExitCode}: {output.InTime()}{errors.InTime()}";
         return process.ExitCode == Seen || said.Contains("broken invariant: ", StringComparison.Ordinal);
     }
 }

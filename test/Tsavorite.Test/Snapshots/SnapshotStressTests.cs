@@ -34,7 +34,7 @@ internal sealed unsafe class SnapshotStressTests
     private sealed record Cut(ulong Batch, BlockList Blocks);
 
     [Test]
-    public void T10_A_snapshot_under_load_equals_the_state_at_its_cut([Range(0, 5)] int seed) => Run(seed, Snapshots);
+    public void A_snapshot_under_load_equals_the_state_at_its_cut([Range(0, 5)] int seed) => Run(seed, Snapshots);
 
     private static void Run(int seed, int snapshots)
     {

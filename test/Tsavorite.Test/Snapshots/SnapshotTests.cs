@@ -120,7 +120,7 @@ internal sealed unsafe class SnapshotTests
         Assert.That(Content.Of(copy), Is.EqualTo(Content.Of(bench.Store)));
     }
 
-    // S5: more snapshots than stamps; none whole for longer than there are stamps.
+    // store.S5: more snapshots than stamps; none whole for longer than there are stamps.
     [Test]
     public void U18_Stamps_never_alias_over_more_snapshots_than_there_are_stamps([Values(1, 7, 1000)] int wholeEvery)
     {

@@ -5,7 +5,7 @@ using Tsavorite.Test.Snapshots;
 
 namespace Tsavorite.Test.Tiers;
 
-/// <summary>Snapshots that name runs of segments (store.C9, C10), and what their tables may lie about.</summary>
+/// <summary>Snapshots that name runs of segments (store.C9, store.C10), and what their tables may lie about.</summary>
 public sealed class LongNamesTests
 {
     private const int Segment = 32 << 10, Page = 4096, Part = Segment - Page, Keys = 8, RunOfKey = 4;

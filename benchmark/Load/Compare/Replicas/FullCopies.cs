@@ -3,7 +3,7 @@ using Garnet.Load.Traffic;
 
 namespace Garnet.Load.Compare.Replicas;
 
-/// <summary>How fast a new replica gets everything while clients write at half of what the primary can do, and what they notice (B9).</summary>
+/// <summary>How fast a new replica gets everything while clients write at half of what the primary can do, and what they notice.</summary>
 internal static class FullCopies
 {
     private const int Connections = 16;

@@ -3,7 +3,7 @@ using Garnet.Load.Traffic;
 
 namespace Garnet.Load.Compare.Replicas;
 
-/// <summary>How long nobody takes writes when a primary is killed under load and its replica is told to lead by hand (B8).</summary>
+/// <summary>How long nobody takes writes when a primary is killed under load and its replica is told to lead by hand.</summary>
 internal static class Promotions
 {
     private const int LoadConnections = 4, WritesBefore = 2000;

@@ -6,7 +6,7 @@ using Garnet.Load.Traffic;
 namespace Garnet.Load.Compare.Replicas;
 
 /// <summary>
-/// What replay costs (B5) and what transactions cost in it (B11). A replica that has been stopped in the meantime gets the same records at
+/// What replay costs and what transactions cost in it. A replica that has been stopped in the meantime gets the same records at
 /// once: how many it takes in per second, with its primary idle but for sending, and how much processor time each takes of it.
 /// </summary>
 internal static class ReplayRates

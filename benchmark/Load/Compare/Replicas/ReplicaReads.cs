@@ -4,7 +4,7 @@ using Garnet.Load.Traffic;
 namespace Garnet.Load.Compare.Replicas;
 
 /// <summary>
-/// The price of a read on a replica (B1): the same reads on a primary and on its replica in turn, while a writer goes on at a fixed rate.
+/// The price of a read on a replica: the same reads on a primary and on its replica in turn, while a writer goes on at a fixed rate.
 /// Both servers share a core, so the background is the same for both and the ratio of the rates tells the price of all that a read does;
 /// the processor time per read is that of the server read from, less what it uses when only the writer is there.
 /// </summary>

@@ -3,7 +3,7 @@ using Garnet.Load.Traffic;
 
 namespace Garnet.Load.Compare.Replicas;
 
-/// <summary>Latency of reads on a replica while it applies what comes in at a rate (B2), and how many of them had to wait or begin anew.</summary>
+/// <summary>Latency of reads on a replica while it applies what comes in at a rate, and how many of them had to wait or begin anew.</summary>
 internal static class ReplicaTails
 {
     private const long Keys = 100_000;

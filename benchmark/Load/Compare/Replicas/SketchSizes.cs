@@ -4,7 +4,7 @@ using Garnet.Load.Traffic;
 namespace Garnet.Load.Compare.Replicas;
 
 /// <summary>
-/// How large the announcements of a replica must be (B10). Readers ask for keys that nobody writes, so every read that waits or begins anew
+/// How large the announcements of a replica must be. Readers ask for keys that nobody writes, so every read that waits or begins anew
 /// does it because its key shares a place with another.
 /// </summary>
 internal static class SketchSizes

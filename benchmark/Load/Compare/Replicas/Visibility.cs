@@ -4,7 +4,7 @@ using Garnet.Load.Traffic;
 namespace Garnet.Load.Compare.Replicas;
 
 /// <summary>
-/// How soon a replica shows what its primary has acknowledged (B3): A and then B are written, and a client of the replica asks for B, and
+/// How soon a replica shows what its primary has acknowledged: A and then B are written, and a client of the replica asks for B, and
 /// for A once it sees B, which must be there. Time from B's acknowledgement to the reply that shows it; without and with another writer.
 /// </summary>
 internal static class Visibility

@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -23,7 +24,7 @@ internal readonly unsafe struct AclDryRun : ICommand
         if (isUnknown)
             return call.FailBytes([.. "ERR Command '"u8, .. call.Shown(CommandAt), .. "' not found"u8]);
         if ((uint)(tried.Count - entry->ArgsMin) > entry->ArgsSpan)
-            return call.FailText($"ERR wrong number of arguments for '{table.Specs[entry->Id].Name.ToLowerInvariant()}' command");
+            return call.FailText(FaultText.WrongArity(table.Specs[entry->Id].Name));
         if (UserRefusals.Explain(ref tried, entry, user.Rights) is not { } why)
             return call.Ok();
         AclCommands.Bulk(ref call, why);

@@ -94,7 +94,7 @@ internal readonly struct Shutdown : ICommand
     {
         long number = saves.TryStart();
         if (number == 0)
-            return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // one runs: its state is too old
+            return call.Fail(Fault.ShutdownFailed); // one runs: its state is too old
         call.Worker.Park(call.Client, new SaveWait(saves, number, stops: call.Server));
         return Reply.Parked;
     }

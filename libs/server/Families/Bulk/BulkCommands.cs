@@ -24,6 +24,9 @@ internal static class BulkCommands
     /// <summary>Parts of a value, or keys, in one command.</summary>
     internal const int PartsMax = BulkEndpoint.PartsMax;
 
+    /// <summary>What a command says that needs a session where there is none.</summary>
+    internal static ReadOnlySpan<byte> NoSession => "BULKCLOSED there is no session: BULK.HELLO begins one"u8;
+
     internal static void Register(CommandTable table)
     {
         table.Add<BulkHello>();
@@ -46,13 +49,16 @@ internal static class BulkCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary) =>
         new(name, arity, flags | NeverWithin) { Group = "bulk", Syntax = syntax, Summary = summary, Since = "0.1.0" };
 
+    /// <summary>Says how many parts there may be.</summary>
+    internal static Reply FailParts(ref Call call) => call.FailText($"ERR there are 1 to {PartsMax} parts");
+
     /// <summary>The client's session; false if there is none, or it has ended, with what was answered.</summary>
     internal static bool TrySession(ref Call call, out BulkSession session, out Reply failed)
     {
         session = call.Client.Bulk!;
         failed = Reply.Sent;
         if (session is null)
-            failed = call.FailBytes("BULKCLOSED there is no session: BULK.HELLO begins one"u8);
+            failed = call.FailBytes(NoSession);
         else if (session.IsClosed)
             failed = call.FailText($"BULKCLOSED the session has ended: {OneLine(session.Why)}; BULK.HELLO begins another one");
         return failed == Reply.Sent;

@@ -93,7 +93,7 @@ internal readonly unsafe struct BulkGetParts : ICommand
         bool fits = BulkCommands.TryNumber(ref call, 2, out ulong count) && count is > 0 and <= BulkCommands.PartsMax;
         int end = FirstPart + (ArgumentsOfPart * (int)(fits ? count : 0));
         (parts, to, wanted) = (new (long, int)[fits ? count : 0], new RemoteRange[fits ? count : 0], null);
-        failed = !fits ? call.FailText($"ERR there are 1 to {BulkCommands.PartsMax} parts")
+        failed = !fits ? BulkCommands.FailParts(ref call)
             : call.Count < end ? call.WrongArity() : Reply.Sent;
         for (int i = 0; i < parts.Length && failed == Reply.Sent; i++)
         {

@@ -61,7 +61,7 @@ internal struct PutTerms
     {
         bool fits = BulkCommands.TryNumber(ref call, 2, out ulong count) && count is > 0 and <= BulkCommands.PartsMax;
         Parts = (int)count;
-        failed = fits ? Reply.Sent : call.FailText($"ERR there are 1 to {BulkCommands.PartsMax} parts");
+        failed = fits ? Reply.Sent : BulkCommands.FailParts(ref call);
         return fits;
     }
 

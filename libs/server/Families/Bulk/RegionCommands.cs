@@ -85,7 +85,7 @@ internal readonly struct BulkBye : ICommand
     public static Reply Run(ref Call call)
     {
         if (call.Client.Bulk is not { } session)
-            return call.FailBytes("BULKCLOSED there is no session: BULK.HELLO begins one"u8);
+            return call.FailBytes(BulkCommands.NoSession);
         call.Client.Bulk = null;
         session.EndUploads(long.MaxValue);
         Task<bool> closed = session.Close("the client has said goodbye");

@@ -54,7 +54,7 @@ internal unsafe struct RandomChoice : IExamine
         if (!call.TryInt64(2, out choice._wanted))
             failed = call.Fail(Fault.NotAnInteger);
         else if (choice._wanted == long.MinValue)
-            failed = call.FailBytes("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"u8);
+            failed = call.Fail(Fault.NotNegatable);
         else if (call.Count > 4 || (call.Count == 4 && (option.IsEmpty || !call.Is(3, option))))
             failed = call.Fail(Fault.Syntax);
         else if (call.Count == 4 && choice._wanted is < -long.MaxValue / 2 or > long.MaxValue / 2)

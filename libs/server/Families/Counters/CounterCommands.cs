@@ -159,7 +159,7 @@ internal readonly unsafe struct IncrByFloat : ICommand
                 return outcome == Outcome.Done ? call.Bulk(sum[..length]) : call.From(outcome);
         }
 
-        return call.FailBytes("TRYAGAIN the key changes too fast; try again"u8);
+        return call.Fail(Fault.KeyChangesTooFast);
     }
 
     private static bool TryReplace(

@@ -113,7 +113,7 @@ internal ref struct GeoQuery(GeoForm form)
             if (!call.TryInt64(i + 1, out Count))
                 failed = call.Fail(Fault.NotAnInteger);
             else if (Count <= 0)
-                failed = call.FailBytes("ERR COUNT must be > 0"u8);
+                failed = call.Fail(Fault.CountNotPositive);
             return 1;
         }
 

@@ -281,6 +281,6 @@ internal readonly unsafe struct HIncrByFloat : ICommand
                 return call.From(outcome);
         }
 
-        return call.FailBytes("TRYAGAIN the key changes too fast; try again"u8);
+        return call.Fail(Fault.KeyChangesTooFast);
     }
 }

@@ -174,7 +174,7 @@ internal readonly struct LMPop : ICommand
         failed = Reply.Sent;
         keys = 0;
         if (!call.TryInt64(numberAt, out long number) || number < 1)
-            failed = call.FailBytes("ERR numkeys should be greater than 0"u8);
+            failed = call.Fail(Fault.KeyCountNotPositive);
         else if (number >= call.Count - numberAt - 1 || !ListCommands.TrySide(ref call, numberAt + 1 + (int)number, out left))
             failed = call.Fail(Fault.Syntax);
         else
@@ -185,7 +185,7 @@ internal readonly struct LMPop : ICommand
             if (next + 2 != call.Count || !call.Is(next, "COUNT"u8))
                 failed = call.Fail(Fault.Syntax);
             else if (!call.TryInt64(next + 1, out most) || most < 1)
-                failed = call.FailBytes("ERR count should be greater than 0"u8);
+                failed = call.Fail(Fault.TakeCountNotPositive);
         }
 
         take = new ListTake(left, many: true, most);

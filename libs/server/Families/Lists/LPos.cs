@@ -24,7 +24,7 @@ internal readonly struct LPos : ICommand
                 if (!call.TryInt64(i + 1, out look.Rank))
                     return call.Fail(Fault.NotAnInteger);
                 if (look.Rank == long.MinValue)
-                    return call.FailBytes("ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"u8);
+                    return call.Fail(Fault.NotNegatable);
                 if (look.Rank == 0)
                     return call.FailBytes("ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use "u8 +
                         "negative to start from the end of the list"u8);

@@ -10,6 +10,8 @@ internal static class SaveCommands
 {
     private const string NoDirectory = "ERR this server keeps no data on disk: start it with --dir";
 
+    internal static ReadOnlySpan<byte> AlreadySaves => "ERR Background save already in progress"u8;
+
     internal static void Register(CommandTable table)
     {
         table.Add<Save>();
@@ -44,7 +46,7 @@ internal readonly struct Save : ICommand
             return failed;
         long number = saves.TryStart();
         if (number == 0)
-            return call.FailBytes("ERR Background save already in progress"u8);
+            return call.FailBytes(SaveCommands.AlreadySaves);
         call.Worker.Park(call.Client, new SaveWait(saves, number, stops: null));
         return Reply.Parked;
     }
@@ -61,7 +63,7 @@ internal readonly struct BgSave : ICommand
         if (!SaveCommands.TrySaves(ref call, out SaveJob saves, out Reply failed))
             return failed;
         if (saves.TryStart() == 0)
-            return call.FailBytes("ERR Background save already in progress"u8);
+            return call.FailBytes(SaveCommands.AlreadySaves);
         call.Out.Simple("Background saving started"u8);
         return Reply.Sent;
     }
@@ -98,7 +100,7 @@ internal readonly struct WaitAof : ICommand
         if (!call.TryInt64(1, out long local) || local is < 0 or > 1)
             return call.FailBytes("ERR value is out of range, must be between 0 and 1"u8);
         if (!call.TryInt64(2, out long replicas) || replicas is < 0 or > int.MaxValue)
-            return call.FailBytes("ERR value is out of range, must be positive"u8);
+            return call.Fail(Fault.NotPositive);
         if (!call.TryInt64(3, out long timeout))
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)

@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
@@ -13,9 +14,7 @@ internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops)
             return false;
         if (failed)
         {
-            worker.Out.Error(stops is not null
-                ? "ERR Errors trying to SHUTDOWN. Check logs."
-                : "ERR the snapshot failed, the log says why");
+            worker.Out.Error(stops is not null ? FaultText.Of(Fault.ShutdownFailed) : "ERR the snapshot failed, the log says why"u8);
             return true;
         }
 

@@ -12,6 +12,8 @@ namespace Garnet.Server.Families.Rdb;
 /// <summary>A key's value as a string of bytes, to be put elsewhere: DUMP and RESTORE, exchangeable with Redis both ways, and MIGRATE.</summary>
 internal static class DumpCommands
 {
+    internal static ReadOnlySpan<byte> KeyIsThere => "BUSYKEY Target key name already exists."u8;
+
     internal static void Register(CommandTable table)
     {
         table.Add<Dump>();
@@ -65,7 +67,7 @@ internal readonly unsafe struct Restore : ICommand
         KeyRef key = call.Key;
         var look = default(PresenceLook);
         if (!replace && call.Session.Read(in key, ref look, quiet: true) == Outcome.Done)
-            return call.FailBytes("BUSYKEY Target key name already exists."u8);
+            return call.FailBytes(DumpCommands.KeyIsThere);
         if (!call.TryInt64(2, out long time))
             return call.Fail(Fault.NotAnInteger);
         if (time < 0)
@@ -74,7 +76,7 @@ internal readonly unsafe struct Restore : ICommand
             return ExpiryTime.Refuse(ref call);
         time += time > 0 && !absolute ? call.NowMs : 0;
         if (!RdbPayload.TryOpen(call[3], out int bytes))
-            return call.FailBytes("ERR DUMP payload version or checksum are wrong"u8);
+            return call.Fail(Fault.DumpDamaged);
         using var value = new RdbValue { BytesMax = Math.Min(call.Server.MemoryLimitBytes, ByteQueue.BytesMax) };
         var from = new RdbCursor(call.Args[3].Bytes, call.Args[3].Bytes + bytes);
         try
@@ -110,7 +112,7 @@ internal readonly unsafe struct Restore : ICommand
         if (value.FieldTimes is not null)
             call.Server.EntryReaper.Wake(in key);
         if (refused)
-            return call.FailBytes("BUSYKEY Target key name already exists."u8);
+            return call.FailBytes(DumpCommands.KeyIsThere);
         return outcome == Outcome.Done ? call.Ok() : call.From(outcome);
     }
 

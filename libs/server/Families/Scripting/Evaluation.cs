@@ -9,6 +9,11 @@ namespace Garnet.Server.Families.Scripting;
 /// <summary>From a command that runs a script or function to its run: which one, its keys, and whether it may run now.</summary>
 internal static class Evaluation
 {
+    private const string Uncompiled = "ERR Error compiling script (new function): ";
+
+    /// <summary>What is said of a script's name that the cache does not have.</summary>
+    internal static ReadOnlySpan<byte> NoScript => "NOSCRIPT No matching script. Please use EVAL."u8;
+
     /// <summary>EVAL: the text stands in the command.</summary>
     internal static Reply ByText(ref Call call, bool isReadOnly)
     {
@@ -25,7 +30,7 @@ internal static class Evaluation
         if (!TryCountKeys(ref call, out int keys, out Reply failed))
             return failed;
         Script? script = ScriptName.TryRead(call[1], out ScriptName name) ? call.Server.Scripts.Find(name) : null;
-        return script is null ? call.FailBytes("NOSCRIPT No matching script. Please use EVAL."u8) : Run(ref call, script, keys, isReadOnly);
+        return script is null ? call.FailBytes(NoScript) : Run(ref call, script, keys, isReadOnly);
     }
 
     /// <summary>Reads and compiles the script in an argument and puts it into the cache; null with what was answered.</summary>
@@ -41,7 +46,7 @@ internal static class Evaluation
 
         if (ScriptHost.Of(call.Worker).Compile(script, out error) == 0)
         {
-            call.FailText("ERR Error compiling script (new function): " + error);
+            call.FailText(Uncompiled + error);
             return null;
         }
 
@@ -56,7 +61,7 @@ internal static class Evaluation
         if (!call.TryInt64(2, out long count))
             failed = call.Fail(Fault.NotAnInteger);
         else if (count > call.Count - 3)
-            failed = call.FailBytes("ERR Number of keys can't be greater than number of args"u8);
+            failed = call.Fail(Fault.MoreKeysThanArguments);
         else if (count < 0)
             failed = call.FailBytes("ERR Number of keys can't be negative"u8);
         else
@@ -88,7 +93,7 @@ internal static class Evaluation
             return reply;
         int number = ScriptHost.Of(call.Worker).Compile(script, out string error);
         if (number == 0)
-            return call.FailText("ERR Error compiling script (new function): " + error);
+            return call.FailText(Uncompiled + error);
         if (call.Server.Monitoring.Monitors.Any)
             call.Server.Monitoring.Monitors.Feed(call.Client, call.Arguments, call.Server.Clock.UnixUs); // before what it runs
         var running = new Running(call.Client, script.Text, script.Flags, isReadOnly)

@@ -60,11 +60,13 @@ internal static class RedisFunctions
         return 1;
     }
 
+    private static int FailArguments(LuaStack stack) => Field(stack, "err"u8, "ERR wrong number or type of arguments"u8);
+
     // An error without a code gets the general one; a leading minus says that there is a code.
     private static int ErrorReply(LuaStack stack)
     {
         if (stack.Count != 1 || !stack.IsString(1))
-            return Field(stack, "err"u8, "ERR wrong number or type of arguments"u8);
+            return FailArguments(stack);
         ReadOnlySpan<byte> text = stack.Bytes(1);
         if (text.StartsWith("-"u8))
             text = text[1..];
@@ -75,7 +77,7 @@ internal static class RedisFunctions
     }
 
     private static int StatusReply(LuaStack stack) => stack.Count != 1 || !stack.IsString(1)
-        ? Field(stack, "err"u8, "ERR wrong number or type of arguments"u8)
+        ? FailArguments(stack)
         : Field(stack, "ok"u8, stack.Bytes(1));
 
     private static int Sha1Hex(LuaStack stack)

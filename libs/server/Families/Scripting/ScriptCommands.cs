@@ -121,7 +121,7 @@ internal readonly struct ScriptShow : ICommand
     public static Reply Run(ref Call call)
     {
         Script? script = ScriptName.TryRead(call[2], out ScriptName name) ? call.Server.Scripts.Find(name) : null;
-        return script is null ? call.FailBytes("NOSCRIPT No matching script. Please use EVAL."u8) : call.Bulk(script.Source);
+        return script is null ? call.FailBytes(Evaluation.NoScript) : call.Bulk(script.Source);
     }
 }
 

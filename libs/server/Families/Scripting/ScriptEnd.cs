@@ -8,6 +8,9 @@ namespace Garnet.Server.Families.Scripting;
 /// <summary>What a script's client is answered: what it has returned, or why it failed, either on top of the stack.</summary>
 internal static class ScriptEnd
 {
+    /// <summary>What is said of something thrown that says nothing.</summary>
+    internal const string Unknown = "ERR unknown error";
+
     /// <summary>Writes what it has returned. Still a part of the run: a reply may be long, and a table in it many times.</summary>
     internal static Reply Answer(ref Call call, LuaStack stack, Running running, long bytesMax)
     {
@@ -37,7 +40,7 @@ internal static class ScriptEnd
             return call.FailText(KillText(running) ?? $"ERR Error running script {running.Name}, {cause}");
         }
 
-        string text = KillText(running) ?? Text(stack, "err"u8) ?? "ERR unknown error";
+        string text = KillText(running) ?? Text(stack, "err"u8) ?? Unknown;
         string? source = Text(stack, "source"u8);
         bool isCounted = CommandRun.IsCounted(stack);
         if (source is not null && stack.Field(-1, "line"u8) == LuaType.Number)

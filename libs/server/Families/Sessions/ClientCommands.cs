@@ -74,7 +74,7 @@ internal readonly struct ClientSetName : ICommand
     public static Reply Run(ref Call call)
     {
         if (!ConnectionCommands.IsName(call[2]))
-            return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
+            return call.FailBytes(ConnectionCommands.NoName);
         ConnectionCommands.RefuseLong(call[2], "a client's name");
         call.Client.Name = call.Text(2);
         return call.Ok();
@@ -128,7 +128,7 @@ internal readonly struct ClientList : ICommand
         {
             if (filter.TrySetType(call.Text(3)))
                 return true;
-            failed = call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(3), (byte)'\'']);
+            failed = ClientFilter.FailType(ref call, 3);
             return false;
         }
 

@@ -19,6 +19,9 @@ internal sealed class ClientFilter
     /// <summary>The caller, if it is to be left out.</summary>
     internal Connection? SkipSelf { get; set; }
 
+    internal static Reply FailType(ref Call call, int argument) =>
+        call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(argument), (byte)'\'']);
+
     internal bool Matches(Connection client)
     {
         if (client.IsDismissed || (_user is not null && client.User != _user))
@@ -66,7 +69,7 @@ internal sealed class ClientFilter
         else if (call.Is(i, "TYPE"u8))
         {
             if (!TrySetType(call.Text(i + 1)))
-                return call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(i + 1), (byte)'\'']);
+                return FailType(ref call, i + 1);
         }
         else if (call.Is(i, "ADDR"u8))
         {

@@ -12,6 +12,9 @@ internal static class ConnectionCommands
 {
     internal const CommandFlags Always = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast;
 
+    /// <summary>What is said of a name that is none (<see cref="IsName"/>).</summary>
+    internal static ReadOnlySpan<byte> NoName => "ERR Client names cannot contain spaces, newlines or special characters."u8;
+
     internal static void Register(CommandTable table)
     {
         table.Add<Ping>();
@@ -130,7 +133,7 @@ internal readonly struct Hello : ICommand
             return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> "u8 +
                 "<pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
         if (name > 0 && !ConnectionCommands.IsName(call[name]))
-            return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
+            return call.FailBytes(ConnectionCommands.NoName);
         if (name > 0)
             ConnectionCommands.RefuseLong(call[name], "a client's name");
         if (user is not null)

@@ -63,9 +63,9 @@ internal static class SetAlgebraCommands
     internal static Reply CountOf(ref Call call, SetOperation operation)
     {
         if (!call.TryInt64(1, out long count) || count < 1)
-            return call.FailBytes("ERR numkeys should be greater than 0"u8);
+            return call.Fail(Fault.KeyCountNotPositive);
         if (count > call.Count - 2)
-            return call.FailBytes("ERR Number of keys can't be greater than number of args"u8);
+            return call.Fail(Fault.MoreKeysThanArguments);
         long limit = 0;
         for (int i = 2 + (int)count; i < call.Count; i++)
         {
@@ -74,7 +74,7 @@ internal static class SetAlgebraCommands
             if (i + 1 == call.Count || !call.Is(i, "LIMIT"u8))
                 return call.Fail(Fault.Syntax);
             if (!call.TryInt64(++i, out limit) || limit < 0)
-                return call.FailBytes("ERR LIMIT can't be negative"u8);
+                return call.Fail(Fault.LimitNegative);
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, (int)count);

@@ -233,7 +233,7 @@ internal readonly struct ZInterCard : ICommand
             if (i + 1 == call.Count || !call.Is(i, "LIMIT"u8))
                 return call.Fail(Fault.Syntax);
             if (!call.TryInt64(i + 1, out limit) || limit < 0)
-                return call.FailBytes("ERR LIMIT can't be negative"u8);
+                return call.Fail(Fault.LimitNegative);
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, count);

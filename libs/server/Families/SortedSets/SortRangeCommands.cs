@@ -341,7 +341,7 @@ internal readonly struct ZMPop : ICommand
         failed = Reply.Sent;
         keys = 0;
         if (!call.TryInt64(numberAt, out long number) || number < 1)
-            failed = call.FailBytes("ERR numkeys should be greater than 0"u8);
+            failed = call.Fail(Fault.KeyCountNotPositive);
         else if (number >= call.Count - numberAt - 1)
             failed = call.Fail(Fault.Syntax);
         else
@@ -356,7 +356,7 @@ internal readonly struct ZMPop : ICommand
         else if (next + 1 < call.Count && (next + 3 != call.Count || !call.Is(next + 1, "COUNT"u8)))
             failed = call.Fail(Fault.Syntax);
         else if (next + 1 < call.Count && (!call.TryInt64(next + 2, out count) || count < 1))
-            failed = call.FailBytes("ERR count should be greater than 0"u8);
+            failed = call.Fail(Fault.TakeCountNotPositive);
         take = new SortedTake(greatest, many: true, count);
         return failed == Reply.Sent;
     }

@@ -63,6 +63,9 @@ internal static unsafe class StreamCommands
         return true;
     }
 
+    /// <summary>Says that nothing is behind the largest id; always false.</summary>
+    internal static bool FailStart(ref Call call) => Fail(ref call, "ERR invalid start ID for the interval"u8);
+
     /// <summary>Reads both ends of a range; on false the error has been written.</summary>
     internal static bool TryRange(ref Call call, int from, int to, out StreamId first, out StreamId last)
     {
@@ -70,7 +73,7 @@ internal static unsafe class StreamCommands
         if (!StreamId.TryParseBound(call[from], 0, out first, out bool isExclusive))
             return FailId(ref call);
         if (isExclusive && first == StreamId.Max)
-            return Fail(ref call, "ERR invalid start ID for the interval"u8);
+            return FailStart(ref call);
         if (isExclusive)
             first = first.Next;
         if (!StreamId.TryParseBound(call[to], ulong.MaxValue, out last, out isExclusive))

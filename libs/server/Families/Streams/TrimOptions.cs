@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Types.Streams;
 
@@ -57,7 +58,7 @@ internal struct TrimOptions
             }
             else
             {
-                return Fail(ref call, "ERR syntax error"u8);
+                return Fail(ref call, FaultText.Of(Fault.Syntax));
             }
 
             i++;
@@ -79,7 +80,7 @@ internal struct TrimOptions
         if (!Plan.ByLength)
             return StreamCommands.TryId(ref call, i, 0, out Plan.MinId);
         if (!call.TryInt64(i, out Plan.LengthMax))
-            return Fail(ref call, "ERR value is not an integer or out of range"u8);
+            return Fail(ref call, FaultText.Of(Fault.NotAnInteger));
         return Plan.LengthMax >= 0 || Fail(ref call, "ERR The MAXLEN argument must be >= 0."u8);
     }
 
@@ -100,7 +101,7 @@ internal struct TrimOptions
     {
         _limited = true;
         if (!call.TryInt64(index, out Plan.Limit))
-            return Fail(ref call, "ERR value is not an integer or out of range"u8);
+            return Fail(ref call, FaultText.Of(Fault.NotAnInteger));
         return Plan.Limit >= 0 || Fail(ref call, "ERR The LIMIT argument must be >= 0."u8);
     }
 

@@ -121,7 +121,7 @@ internal readonly struct XAutoClaim : ICommand
             if (i + 1 < call.Count && call.Is(i, "COUNT"u8))
             {
                 if (!call.TryInt64(++i, out claim.Count) || claim.Count is < 1 or > CountMax)
-                    return call.FailBytes("ERR COUNT must be > 0"u8);
+                    return call.Fail(Fault.CountNotPositive);
             }
             else if (call.Is(i, "JUSTID"u8))
             {
@@ -145,7 +145,7 @@ internal readonly struct XAutoClaim : ICommand
         if (!StreamId.TryParseBound(call[5], 0, out start, out bool isExclusive))
             return StreamCommands.FailId(ref call);
         if (isExclusive && start == StreamId.Max)
-            return StreamCommands.Fail(ref call, "ERR invalid start ID for the interval"u8);
+            return StreamCommands.FailStart(ref call);
         if (isExclusive)
             start = start.Next;
         return true;

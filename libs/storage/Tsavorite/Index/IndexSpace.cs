@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// the partition's lock.
 /// store.U3, store.U15: directories of every depth stay mapped until the store closes, so late readers always find valid numbers
 /// (or zero, which is one). Those of past depths that fill pages give their memory back; the rest is 4 KiB at most.
-/// store.U12: the structure sequence is odd while segments change places.
+/// The structure sequence is odd while segments change places (store.U12).
 /// </summary>
 internal sealed unsafe class IndexSpace : IDisposable
 {

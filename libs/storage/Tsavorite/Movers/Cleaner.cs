@@ -3,7 +3,7 @@ namespace Tsavorite;
 /// <summary>
 /// Keeps dead space bounded: empties the segment with the most dead bytes and frees it. Draining is a state of the
 /// partition, so that the background thread and a writer in need may both push the same segment along.
-/// store.U13: the segment is marked before the first record is copied.
+/// The segment is marked before the first record is copied (store.U13).
 /// </summary>
 internal sealed unsafe class Cleaner
 {

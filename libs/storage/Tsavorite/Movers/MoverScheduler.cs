@@ -4,7 +4,7 @@ namespace Tsavorite;
 /// All work that no command asks for: expiry, eviction, cleaning, merging, reclaiming, giving memory back. Every piece
 /// is a step that a test can call; one background thread calls them, at once when memory is tight, else with a
 /// growing pause, so that an idle store costs next to nothing.
-/// store.U5: no step holds a lock for more than a few records. store.U14: the thread runs at normal priority. A partition that somebody else
+/// No step holds a lock for more than a few records (store.U5), and the thread runs at normal priority (store.U14). A partition that somebody else
 /// holds is left for the next round: waiting for a long step would take as much of the machine as that step.
 /// </summary>
 internal sealed unsafe class MoverScheduler : IDisposable

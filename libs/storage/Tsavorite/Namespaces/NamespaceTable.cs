@@ -4,8 +4,8 @@ namespace Tsavorite;
 /// Namespace ids and the database numbers that stand for them. A flush gives the number a fresh id; the old one is
 /// retired (nothing new may enter it), emptied in the background, and used again only after a rest, so that a
 /// command which looked the id up before the flush cannot write into its successor.
-/// store.U21  Where several threads look ids up, a number comes to stand for another id only in a turn alone (<see cref="Turns"/>): all ids
-///      that a command has looked up belong to one moment, and that is the moment of its locks.
+/// Where several threads look ids up, a number comes to stand for another id only in a turn alone (<see cref="Turns"/>, store.U21): all ids
+/// that a command has looked up belong to one moment, and that is the moment of its locks.
 /// </summary>
 public sealed unsafe class NamespaceTable
 {

@@ -7,11 +7,11 @@ namespace Tsavorite;
 /// One partition's state, off the managed heap. The first line is only read on the hot path; the second holds the
 /// lock and what changes under it; the rest is for growth and the movers. 256 bytes, so that neighbours share no
 /// line and the address is a shift.
-/// store.U1: everything below the first line is read and changed under the lock (counters may be peeked at).
-/// store.U6: several locks are taken in ascending order of number.
-/// store.U12: <see cref="Structure"/> is odd while the directory or its segments change, and while a step over several keys holds the
-/// partition: who reads without the lock sees all of the step or nothing.
-/// store.U13: records of the <see cref="Draining"/> segment are never changed in place.
+/// Everything below the first line is read and changed under the lock, but that counters may be peeked at (store.U1).
+/// Several locks are taken in ascending order of number (store.U6).
+/// <see cref="Structure"/> is odd while the directory or its segments change, and while a step over several keys holds the
+/// partition: who reads without the lock sees all of the step or nothing (store.U12).
+/// Records of the <see cref="Draining"/> segment are never changed in place (store.U13).
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = 256)]
 internal unsafe struct Partition

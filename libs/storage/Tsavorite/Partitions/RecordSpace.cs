@@ -5,7 +5,7 @@ namespace Tsavorite;
 /// <summary>
 /// Where a partition's records lie: an active segment per expiry class that new records are appended to, full
 /// segments, and extents for large records. Everything here runs under the partition's lock.
-/// store.U4: an address is not handed out again before its segment has no live record and was freed.
+/// An address is not handed out again before its segment has no live record and was freed (store.U4).
 /// A segment whose last record dies is freed at once, unless it is active or being drained.
 /// </summary>
 internal sealed unsafe class RecordSpace

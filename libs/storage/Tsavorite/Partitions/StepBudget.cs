@@ -4,7 +4,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// What the step of a session may still write to the log. All changes of a step are in one batch, and a batch is read back whole.
-/// store.U22: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused before the first change
+/// A change is made only after the log has promised to take its entry (store.U22): a step longer than the log allows is refused before the first change
 /// of the command that would make it so, never in the middle of one. A command of several changes therefore announces all of them first; by how
 /// much its estimate was short is forced, up to what the log keeps for that. What was promised for a change that wrote nothing is given back: a batch without entries is never
 /// closed, and would keep the promise for ever.

@@ -5,9 +5,9 @@ namespace Tsavorite;
 /// <summary>
 /// Runs one operation on one key under the partition's lock: look, plan, then change in place, append, touch fields
 /// or remove. The path seen most (a value overwritten where it lies) stands first; all else is out of line.
-/// store.U1: a bucket's words and records change only while its sequence is odd. store.U4: the index word commits.
-/// store.U18: a bucket that a running snapshot still wants is saved before its first change.
-/// store.U13: nothing changes in place in a draining segment.
+/// A bucket's words and records change only while its sequence is odd (store.U1), and the index word commits (store.U4).
+/// A bucket that a running snapshot still wants is saved before its first change (store.U18).
+/// Nothing changes in place in a draining segment (store.U13).
 /// </summary>
 internal sealed unsafe class Writer : IDisposable
 {

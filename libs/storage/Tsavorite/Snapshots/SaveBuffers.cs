@@ -4,7 +4,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// What writers save while a snapshot runs: one open block per partition, filled under its lock, and a list of full ones that the
-/// walker takes. Nothing here waits (store.U5). store.S4: above the budget it says so (<see cref="Behind"/>), and writers are asked to wait
+/// walker takes. Nothing here waits (store.U5). Above the budget it says so (<see cref="Behind"/>, store.S4), and writers are asked to wait
 /// before they take locks; above the maximum nothing is saved any more and the snapshot is given up.
 /// </summary>
 internal sealed unsafe class SaveBuffers : IDisposable

@@ -3,7 +3,7 @@ using System.Diagnostics;
 namespace Tsavorite;
 
 /// <summary>
-/// The snapshot that runs, at most one, and the numbers of those before. store.S5: the stamps in the index are the low 8 bits of numbers
+/// The snapshot that runs, at most one, and the numbers of those before. The stamps in the index (store.S5) are the low 8 bits of numbers
 /// from the last whole snapshot's to the last one begun; a new number must differ from them all.
 /// </summary>
 internal sealed unsafe class SnapshotNumbers

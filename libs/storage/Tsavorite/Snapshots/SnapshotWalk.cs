@@ -5,8 +5,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// The walker's places and its block. Goes through the buckets of each partition in the order of hashes; what is not stamped yet is
-/// encoded and stamped in the same lock hold. store.S3: everything behind a partition's cursor is stamped, and stays so, because a
-/// split copies the stamp. Takes turns among a few partitions: a writer that meets the walker waits for one hold and
+/// encoded and stamped in the same lock hold. Everything behind a partition's cursor is stamped, and stays so, because a
+/// split copies the stamp (store.S3). Takes turns among a few partitions: a writer that meets the walker waits for one hold and
 /// then finds the lock free, where it would have to win a race against a walker that came back at once.
 /// </summary>
 internal sealed unsafe class SnapshotWalk : IDisposable

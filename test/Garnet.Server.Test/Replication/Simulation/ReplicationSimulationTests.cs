@@ -15,7 +15,7 @@ public sealed class ReplicationSimulationTests
     private const int Seeds = 200, SeedsOfLongRun = 1000, PlantedSeedsMax = 2000, CutsMax = 600;
 
     [Test]
-    public void T2_T6_T9_T10_T11_T12_whatever_breaks_readers_see_states_of_the_primary_and_all_end_alike()
+    public void Whatever_breaks_readers_see_states_of_the_primary_and_all_end_alike()
     {
         int seeds = Number("GARNET_REPLICATION_SEEDS", LongRun.IsWanted ? SeedsOfLongRun : Seeds), first = Number("GARNET_REPLICATION_SEED", 1);
         var figures = new SimulationFigures { Tell = seeds == 1 ? TestContext.Out.WriteLine : null };
@@ -50,7 +50,7 @@ public sealed class ReplicationSimulationTests
     }
 
     [Test]
-    public void T11_a_link_cut_behind_every_byte_goes_on_without_a_full_copy()
+    public void A_link_cut_behind_every_byte_goes_on_without_a_full_copy()
     {
         var clock = new ManualClock();
         var random = new Random(1);

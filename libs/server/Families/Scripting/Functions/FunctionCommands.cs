@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Common;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
@@ -220,7 +221,7 @@ internal readonly struct FunctionRestore : ICommand
         if (call.Count == 4 && !flushes && !replaces && !call.Is(3, "APPEND"u8))
             return call.FailBytes("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."u8);
         if (FunctionDump.Read(call[2]) is not { } sources)
-            return call.FailBytes("ERR DUMP payload version or checksum are wrong"u8);
+            return call.Fail(Fault.DumpDamaged);
         FunctionHost functions = ScriptHost.Of(call.Worker).Functions;
         var loaded = new List<FunctionLibrary>();
         string error = "";

@@ -149,7 +149,7 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
     {
         if (stack.IsTable(-1) && stack.Field(-1, "err"u8) != LuaType.String)
             stack.Drop(1);
-        return stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : "ERR unknown error";
+        return stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : ScriptEnd.Unknown;
     }
 
     private static string? ReadPlain(LuaStack stack, ref string? name, ref int callback)
