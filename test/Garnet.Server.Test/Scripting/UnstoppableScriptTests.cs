@@ -109,7 +109,7 @@ public sealed class UnstoppableScriptTests
         client.Send("EVAL", shape, "0");
         Task<string> reply = Task.Run(client.Read);
         long from = 0;
-        Eventually.Holds(() =>
+        Patience.Until(() =>
         {
             from = Stopwatch.GetTimestamp();
             return reply.IsCompleted || killer.Call("SCRIPT", "KILL") == "OK";

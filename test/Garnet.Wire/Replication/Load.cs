@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Common.Test;
-using Garnet.Server.Test;
 
 namespace Garnet.Wire.Replication;
 
@@ -33,7 +32,7 @@ internal sealed class Load : IDisposable
     public void Await(long more)
     {
         long until = Written + more;
-        Eventually.Holds(() => Written >= until || _threads.All(static thread => !thread.IsAlive));
+        Patience.Until(() => Written >= until || _threads.All(static thread => !thread.IsAlive));
     }
 
     public void Dispose()
