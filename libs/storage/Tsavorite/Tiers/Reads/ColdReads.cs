@@ -21,7 +21,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public const int PartsAtOnce = 8;
     /// <summary>So long a read is waited for where others wait too, of a thread or a lock: they are not to pay for one key. And so long where the device owes some already.</summary>
     private const long HeldPatienceUs = 1_000_000, HeldPatienceOwedUs = 100_000;
-    private const long ClosePatienceUs = 1_000_000;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
@@ -71,7 +70,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <inheritdoc cref="ColdLayers.IsUntouched"/>
     public bool IsUntouched => _segments.IsUntouched;
 
-    /// <summary>Reads that were begun, in all.</summary>
+    /// <summary>Reads that were begun, or refused, in all.</summary>
     public long Begun { get; private set; }
 
     /// <summary>True if a look has come to records that are not there.</summary>
@@ -242,13 +241,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
             }
             if (TryPlace(read))
                 continue;
-            if (_device.Refuses(read, isAlone: _pending++ == 0))
-            {
-                Refuse(read);
-                continue;
-            }
-            (read.IsLong ? _queuedLong : _queued).Enqueue(read);
             Begun++;
+            if (_device.Refuses(read, isAlone: _pending++ == 0))
+                Refuse(read);
+            else
+                (read.IsLong ? _queuedLong : _queued).Enqueue(read);
         }
         _missing.Clear();
         Submit();
@@ -337,7 +334,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Dispose()
     {
         Forget();
-        if (!TryClose(ClosePatienceUs))
+        if (!TryClose(HeldPatienceUs))
             _tier.CloseLater(this);
     }
 
@@ -454,8 +451,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
             NativeMemory.Copy(image, read.Record, (nuint)bytes);
             new Span<byte>(read.Record + bytes, SlackBytes).Clear();
-            read.RecordBytes = bytes;
-            read.State = ColdReadState.Ready;
+            (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);
         }
         else
             Fail(read, result < 0 ? -result : isWhole ? 0 : Libc.EIO);
@@ -475,8 +471,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         bool isSound = read.Long.IsSound(out int bytes);
         _tier.CountRead(read.Long.ReadBytes, _tier.NowUs - read.BegunAtUs);
         read.Record = (byte*)read.To;
-        read.RecordBytes = bytes;
-        read.State = ColdReadState.Ready;
+        (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);
         if (!isSound)
             Fail(read, read.Long.Error);
         Keep(read);
@@ -484,8 +479,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Fail(ColdRead read, int error)
     {
-        read.State = ColdReadState.Failed;
-        read.Error = error;
+        (read.State, read.Error) = (ColdReadState.Failed, error);
         _tier.CountFailure(_tier.PlaceOf(read), error);
         FreeLong(read);
     }
@@ -501,7 +495,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         if (_device.GiveUp(late))
             _tier.BeginOwed(_tier.PlaceOf(late));
-        ComesNotInTime(late);
+        BeLate(late);
         while (_device.IsOwedMuch && _queued.TryDequeue(out ColdRead? next)) Refuse(next);
         while (_device.IsOwedMuch && _queuedLong.TryPeek(out ColdRead? next) && next.Long is null) Refuse(_queuedLong.Dequeue());
     }
@@ -509,14 +503,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Refuse(ColdRead read)
     {
         _tier.Count(TierCount.RefusedReads);
-        ComesNotInTime(read);
+        BeLate(read);
     }
 
-    private void ComesNotInTime(ColdRead read)
+    private void BeLate(ColdRead read)
     {
         _comingBytes -= read.BytesMax;
-        read.State = ColdReadState.Failed;
-        read.Error = Libc.ETIMEDOUT;
+        (read.State, read.Error) = (ColdReadState.Failed, Libc.ETIMEDOUT);
         _hasNews = true;
         Keep(read);
     }
