@@ -117,7 +117,7 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void SavesBeforeStop() => Write(LogLevel.Information, 65, "Taking a snapshot before the end");
 
-    internal void TierLostAtStop(string why) => Write(LogLevel.Warning, 126,
+    internal void TierLostAtStop(string why) => Write(LogLevel.Warning, 127,
         $"What snapshots name on the tier would not be there at the next start ({why}): taking a snapshot that has all of it before " +
         "the end");
 

@@ -3,10 +3,10 @@ using Garnet.Media;
 namespace Tsavorite;
 
 /// <summary>
-/// What the device has of one session: reads that were handed to it and have not come back, and the memory they are read to. Those that it does not answer in time it owes:
-/// store.C12: what a read has of the session's, its memory, its place with the device and its pin, is the device's until it has come back, however late: whoever waited for it has
-/// his error meanwhile, and nobody looks at what it brings. So that a device that answers nothing takes no more than so much, no read is begun of what it owes already, and where it
-/// owes much one at a time: each that it answers makes way for the next.
+/// What the device has of one session: reads that were handed to it and have not come back, and the memory they are read to. Those that it does not answer in time it owes.
+/// store.C12: what a read uses (its memory, its place with the device, its pin) belongs to the device until the read has come back, however late. Whoever waited for it has had an
+/// error by then, and what it brings is thrown away. So that a device that answers nothing takes a bounded part of the memory, nothing is read again that it owes already, and where
+/// it owes much, reads are begun one at a time.
 /// </summary>
 internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisposable
 {
