@@ -1,5 +1,8 @@
 using System.Diagnostics;
+using Garnet.Common.Test;
+using Garnet.Server.Test;
 using Garnet.Wire.Persistence;
+using NUnit.Framework;
 
 namespace Garnet.Wire.Tiering;
 
@@ -10,8 +13,28 @@ internal static class KillMoments
 
     public static readonly string[] All = ["demotion", "promotion", "compaction", "snapshot", "start"];
 
-    /// <summary>What says that it goes on: its counter has just moved, of records that go to the tier or come back by <paramref name="records"/>.</summary>
-    public static Func<bool> GoesOn(string moment, RespConnection watcher, int records) => moment switch
+    /// <summary>
+    /// Lets all write, and kills the server while what the moment is about goes on: its counter has just moved, of records that go to the tier or come back by
+    /// <paramref name="records"/>. One that does not come by itself is not waited for beyond so many changes: true if it has come.
+    /// </summary>
+    public static bool Meet(DataServer server, KilledWriter[] writers, string moment, int records, long changesMax = long.MaxValue / 2)
+    {
+        long until = writers.Sum(static writer => writer.Acknowledged) + changesMax;
+        Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
+        using RespConnection watcher = server.Connect();
+        Func<bool> goesOn = GoesOn(moment, watcher, records);
+        bool isMet = false;
+        foreach (Thread thread in threads) thread.Start();
+        Eventually.Holds(() => writers.Any(static writer => writer.Wrong is not null) || !server.Process.IsAlive
+            || writers.Sum(static writer => writer.Acknowledged) >= until || (isMet = goesOn()));
+        Assert.That(server.Process.IsAlive, server.Process.LastWords);
+        server.Kill();
+        foreach (Thread thread in threads) thread.Await();
+        foreach (KilledWriter writer in writers) Assert.That(writer.Wrong, Is.Null, moment);
+        return isMet;
+    }
+
+    private static Func<bool> GoesOn(string moment, RespConnection watcher, int records) => moment switch
     {
         "promotion" => Moves(watcher, "tier_promoted_records", records),
         "compaction" => Moves(watcher, "tier_compacted_records", 1),

@@ -32,7 +32,7 @@ public sealed class TierCollectionKillTests
         for (int round = 0; round < rounds; round++)
         {
             string moment = KillMoments.All[round % KillMoments.All.Length];
-            if (Load(server, writers, moment)) met[moment]++;
+            if (KillMoments.Meet(server, writers, moment, Moved, ChangesMax)) met[moment]++;
             if (moment == "start") KillMoments.KillWhileItStarts(server, tier, flags, round);
             server.Start();
             using RespConnection connection = server.Connect();
@@ -44,24 +44,6 @@ public sealed class TierCollectionKillTests
         TestContext.Out.WriteLine($"{writers.Sum(static writer => writer.Acknowledged)} changes; killed at: {string.Join(", ", met)}");
         Assert.That(met["demotion"], Is.Positive);
         Assert.That(met["snapshot"], Is.Positive);
-    }
-
-    // True if what the round is about goes on when the server is killed.
-    private static bool Load(DataServer server, TierCollectionWriter[] writers, string moment)
-    {
-        long until = writers.Sum(static writer => writer.Acknowledged) + ChangesMax;
-        Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
-        using RespConnection watcher = server.Connect();
-        Func<bool> goesOn = KillMoments.GoesOn(moment, watcher, Moved);
-        bool isMet = false;
-        foreach (Thread thread in threads) thread.Start();
-        Eventually.Holds(() => writers.Any(static writer => writer.Wrong is not null) || !server.Process.IsAlive
-            || writers.Sum(static writer => writer.Acknowledged) >= until || (isMet = goesOn()));
-        Assert.That(server.Process.IsAlive, server.Process.LastWords);
-        server.Kill();
-        foreach (Thread thread in threads) thread.Await();
-        foreach (TierCollectionWriter writer in writers) Assert.That(writer.Wrong, Is.Null, moment);
-        return isMet;
     }
 
     private static void AssertFiguresFit(RespConnection connection)

@@ -1,42 +1,20 @@
-using System.Net.Sockets;
-
 namespace Garnet.Wire.Tiering;
 
 /// <summary>
 /// One client of the kill loop over collections on a tier. It has keys of its own and sends one change at a time, or one transaction of two keys, so that no more than that
 /// is in doubt when the server dies.
 /// </summary>
-internal sealed class TierCollectionWriter(int number, int keys)
+internal sealed class TierCollectionWriter(int number, int keys) : KilledWriter(number)
 {
     private const string Types = "hslzx";
     private const int DemotedAtOnce = 8; // so that the tier is written all round within a life or two
     private const int ReadsAtOnce = 4; // that brings the piece back, if it lay on the tier
 
-    private readonly Random _random = new(number);
     private readonly KilledCollection[] _acknowledged = [.. Enumerable.Range(0, keys).Select(i => new KilledCollection($"w{number}:{i}", Types[i % Types.Length]))];
     private readonly Dictionary<int, KilledCollection> _doubtful = [];
 
-    /// <summary>Changes acknowledged so far; one that was refused is none.</summary>
-    public long Acknowledged { get; private set; }
-
-    /// <summary>An answer that cannot be; null: there was none.</summary>
-    public string? Wrong { get; private set; }
-
-    /// <summary>Sends commands until the server is gone.</summary>
-    public void Run(RespConnection connection)
-    {
-        try
-        {
-            while (Wrong is null) Step(connection);
-        }
-        catch (Exception e) when (e is SocketException or IOException)
-        {
-            connection.Dispose();
-        }
-    }
-
-    /// <summary>What differs between the server and what was acknowledged, or null; settles what was in doubt, of which all has happened or nothing.</summary>
-    public string? Check(RespConnection connection)
+    /// <inheritdoc/>
+    public override string? Check(RespConnection connection)
     {
         bool? happened = null;
         for (int i = 0; i < keys; i++)
@@ -62,13 +40,13 @@ internal sealed class TierCollectionWriter(int number, int keys)
         return null;
     }
 
-    private void Step(RespConnection connection)
+    protected override void Step(RespConnection connection)
     {
-        int i = _random.Next(keys);
-        switch (_random.Next(12))
+        int i = Random.Next(keys);
+        switch (Random.Next(12))
         {
             case 0:
-                string[] peek = _acknowledged[i].Peek(_random);
+                string[] peek = _acknowledged[i].Peek(Random);
                 for (int read = 0; read < ReadsAtOnce; read++) Judge(connection.Call(peek));
                 break;
             case 1:
@@ -78,7 +56,7 @@ internal sealed class TierCollectionWriter(int number, int keys)
                 if (_acknowledged[i].Differs(connection.Call(_acknowledged[i].Ask())) is { } wrong) Wrong = wrong;
                 break;
             case 4:
-                Change(connection, i, (i + 1 + _random.Next(keys - 1)) % keys);
+                Change(connection, i, (i + 1 + Random.Next(keys - 1)) % keys);
                 break;
             default:
                 Change(connection, i);
@@ -89,7 +67,7 @@ internal sealed class TierCollectionWriter(int number, int keys)
     private void Change(RespConnection connection, int one)
     {
         KilledCollection after = _acknowledged[one].Copy();
-        string[] words = after.Change(_random);
+        string[] words = after.Change(Random);
         _doubtful[one] = after;
         Settle(connection.Call(words), one);
         _doubtful.Clear();
@@ -97,7 +75,7 @@ internal sealed class TierCollectionWriter(int number, int keys)
 
     private void Change(RespConnection connection, int one, int other)
     {
-        string[][] commands = [.. ((int[])[one, other]).Select(i => (_doubtful[i] = _acknowledged[i].Copy()).Change(_random))];
+        string[][] commands = [.. ((int[])[one, other]).Select(i => (_doubtful[i] = _acknowledged[i].Copy()).Change(Random))];
         connection.Send([.. ((string[][])[["MULTI"], .. commands, ["EXEC"]]).SelectMany(static words => RespConnection.Encode(words))]);
         RespNode reply = connection.Read();
         for (int i = 0; i < commands.Length + 1; i++) reply = connection.Read();

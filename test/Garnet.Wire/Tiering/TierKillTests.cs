@@ -30,7 +30,7 @@ public sealed class TierKillTests
         for (int round = 0; round < rounds; round++)
         {
             string moment = KillMoments.All[round % KillMoments.All.Length];
-            Load(server, writers, moment);
+            KillMoments.Meet(server, writers, moment, Moved);
             if (moment == "start") KillMoments.KillWhileItStarts(server, tier, flags, round);
             server.Start();
             using RespConnection connection = server.Connect();
@@ -39,19 +39,5 @@ public sealed class TierKillTests
         }
         Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(ChangesMin), "the load ran");
         Assert.That(writers.Sum(static writer => writer.LongMoved), Is.Positive, "also with values that lie in several segments");
-    }
-
-    // Kills while what the round is about goes on: its counter has just moved.
-    private static void Load(DataServer server, TierKillWriter[] writers, string moment)
-    {
-        Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
-        using RespConnection watcher = server.Connect();
-        Func<bool> goesOn = KillMoments.GoesOn(moment, watcher, Moved);
-        foreach (Thread thread in threads) thread.Start();
-        Eventually.Holds(() => writers.Any(static writer => writer.Wrong is not null) || !server.Process.IsAlive || goesOn());
-        Assert.That(server.Process.IsAlive, server.Process.LastWords);
-        server.Kill();
-        foreach (Thread thread in threads) thread.Await();
-        foreach (TierKillWriter writer in writers) Assert.That(writer.Wrong, Is.Null, moment);
     }
 }

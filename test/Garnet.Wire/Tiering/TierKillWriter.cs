@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Net.Sockets;
 
 namespace Garnet.Wire.Tiering;
 
@@ -7,39 +6,19 @@ namespace Garnet.Wire.Tiering;
 /// One client of the kill loop over a tier. It has keys of its own, more than fit in memory, and sends one command at a time, so that at most one is in
 /// doubt when the server dies. What it reads on the way is held against what was acknowledged too.
 /// </summary>
-internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
+internal sealed class TierKillWriter(int number, int keys, bool mayVanish) : KilledWriter(number)
 {
     private const int PerRead = 100, EveryLong = 700, LongTimes = 400;
 
-    private readonly Random _random = new(number);
     private readonly int[] _versions = new int[keys];
     private int _doubtful = -1, _doubtfulVersion;
     private int _next;
 
-    /// <summary>Changes acknowledged so far; a write that was refused is none, nor is a read.</summary>
-    public long Acknowledged { get; private set; }
-
     /// <summary>Values moved to the tier by hand that lie in several segments of it.</summary>
     public long LongMoved { get; private set; }
 
-    /// <summary>What was read and is not what was acknowledged; null: nothing.</summary>
-    public string? Wrong { get; private set; }
-
-    /// <summary>Sends commands until the server is gone.</summary>
-    public void Run(RespConnection connection)
-    {
-        try
-        {
-            while (Wrong is null) Step(connection);
-        }
-        catch (Exception e) when (e is SocketException or IOException)
-        {
-            connection.Dispose();
-        }
-    }
-
-    /// <summary>What differs between the server and what was acknowledged, or null; settles what was in doubt.</summary>
-    public string? Check(RespConnection connection)
+    /// <inheritdoc/>
+    public override string? Check(RespConnection connection)
     {
         for (int from = 0; from < keys && Wrong is null; from += PerRead)
         {
@@ -51,17 +30,17 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
         return Wrong;
     }
 
-    private void Step(RespConnection connection)
+    protected override void Step(RespConnection connection)
     {
         // All keys once, so that there is more than memory holds; then any of them.
-        int key = _next < keys ? _next++ : _random.Next(keys);
-        if (_versions[key] != 0 && _random.Next(3) != 0)
+        int key = _next < keys ? _next++ : Random.Next(keys);
+        if (_versions[key] != 0 && Random.Next(3) != 0)
         {
             for (int read = 0; read < 2; read++) Judge(key, connection.Call("GET", Key(key)), _versions[key]);
             return;
         }
-        bool deletes = _versions[key] != 0 && _random.Next(8) == 0;
-        (_doubtful, _doubtfulVersion) = (key, deletes ? 0 : _random.Next(1, int.MaxValue));
+        bool deletes = _versions[key] != 0 && Random.Next(8) == 0;
+        (_doubtful, _doubtfulVersion) = (key, deletes ? 0 : Random.Next(1, int.MaxValue));
         RespNode reply = deletes ? connection.Call("DEL", Key(key)) : connection.Call("SET", Key(key), Value(key, _doubtfulVersion)!);
         if (reply.Kind == '-' && !reply.Text.StartsWith("OOM", StringComparison.Ordinal)) Wrong ??= $"{Key(key)}: {reply.Text}";
         if (reply.Kind != '-') (_versions[key], Acknowledged) = (_doubtfulVersion, Acknowledged + 1);
@@ -89,13 +68,13 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
 
     private static string Start(string? text) => text is null ? "nothing" : text[..Math.Min(text.Length, 80)];
 
-    private string Key(int index) => string.Create(CultureInfo.InvariantCulture, $"w{number}:{index}");
+    private string Key(int index) => string.Create(CultureInfo.InvariantCulture, $"w{Number}:{index}");
 
     // Of 2 to 4 KB, or of some of 0.8 to 1.6 MB, of which most are longer than a segment, with key and version in all of it.
     private string? Value(int key, int version)
     {
         if (version == 0) return null;
-        string part = string.Create(CultureInfo.InvariantCulture, $"{number}.{key}.{version};");
+        string part = string.Create(CultureInfo.InvariantCulture, $"{Number}.{key}.{version};");
         return string.Concat(Enumerable.Repeat(part, (2_000 + (version % 2_000)) * (IsLong(key) ? LongTimes : 1) / part.Length));
     }
 }
