@@ -28,10 +28,14 @@ internal readonly unsafe struct ReplySilence
     {
         if (_skip)
             call.Client.SkipLater(reply);
-        bool isSilent = _skip || (_off && (call.Client.Modes & ClientModes.ReplyOff) != 0);
+        bool isSilent = (_skip && !IsOn(ref call)) || (_off && (call.Client.Modes & ClientModes.ReplyOff) != 0);
         if (isSilent && !((entry->Flags & Subscribes) == Subscribes && IsPush(ref call)))
             call.Out.TakeBackTo(_before);
     }
+
+    // Which takes back a SKIP before it, and answers.
+    private static bool IsOn(ref Call call) =>
+        call.Count == 3 && call.Is(0, "CLIENT"u8) && call.Is(1, "REPLY"u8) && call.Is(2, "ON"u8);
 
     // Neither an error nor what MULTI says.
     private bool IsPush(ref Call call) => call.Out.Since(_before) is [(byte)'*' or (byte)'>', ..];

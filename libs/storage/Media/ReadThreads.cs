@@ -9,8 +9,11 @@ namespace Garnet.Media;
 internal sealed class ReadThreads : IDisposable
 {
     private const int Threads = 4; // as many reads as one disk of the common kind serves at once without waiting
-    /// <summary>With those, as many as one session has the device owe before it gives it no more (<c>DeviceReads</c> of the store), and each is 8 MiB of addresses only.</summary>
-    private const int ThreadsMax = Threads + 32;
+    /// <summary>
+    /// With those, as many as the sessions of two cores begin side by side before the first of them is late (<c>DeviceReads</c> of the store begins few more where those lie).
+    /// Each is 8 MiB of addresses only, and ends when it has nothing to do.
+    /// </summary>
+    private const int ThreadsMax = Threads + 128;
     /// <summary>A read that takes longer is held up by something else than its turn; one more thread in that time is no burden.</summary>
     public const int HeldUpMs = 100;
     private const int IdleMs = 1000, CloseMs = 1000;

@@ -149,7 +149,7 @@ public sealed unsafe class Store : IDisposable
     public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null, ulong batch = 0)
     {
         if (options is { NamesSegments: true })
-            Tiers?.Seal();
+            Tiers?.Seal(options.Ended);
         return Core.Snapshots.Begin(options ?? new SnapshotOptions(), batch);
     }
 

@@ -66,6 +66,20 @@ internal sealed class MigrateTests
         Assert.That(other.Call("GET", "k").Text, Is.EqualTo("v"));
     }
 
+    // Of the second time it was taken for one that was deleted meanwhile, and deleted there.
+    [TestCase("k")]
+    [TestCase("k", "REPLACE")]
+    [TestCase("k", "COPY", "REPLACE")]
+    public void A_key_that_is_named_twice_is_there_in_the_end(string key, params string[] options)
+    {
+        using ServerProcess source = Start(ServerSide.Ours), target = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address), other = new(target.Address);
+        at.Call("MSET", key, "v", "other", "w");
+        Assert.That(at.Call(To(target, "", [.. options, "KEYS", key, "other", key, "none", key])).ToString(), Is.EqualTo("+OK"));
+        Assert.That(other.Call("MGET", key, "other").Items!.Select(static one => one.Text), Is.EqualTo(["v", "w"]));
+        Assert.That(at.Call("EXISTS", key, "other").ToString(), Is.EqualTo(options.Contains("COPY") ? ":2" : ":0"));
+    }
+
     [Test]
     public void A_target_that_is_not_named_gets_nothing()
     {

@@ -52,7 +52,17 @@ internal sealed class HangingDiskTests
         public TierFigures Figures => Bench.Tier();
 
         /// <summary>What the device does not answer, by the key that lies there.</summary>
-        public unsafe void Hang(string key)
+        public void Hang(string key) => _hung.Add(OffsetOf(key) / ColdSegments.PageBytes);
+
+        /// <summary>The whole segment, for who reads it as one.</summary>
+        public void HangAt(long segment) => _hung.Add(segment * SegmentBytes / ColdSegments.PageBytes);
+
+        /// <summary>The segment that the key's record lies in.</summary>
+        public long SegmentOf(string key) => OffsetOf(key) / SegmentBytes;
+
+        public int SegmentBytes => Bench.Store.Core.Tier!.Segments.SegmentBytes;
+
+        private unsafe long OffsetOf(string key)
         {
             KeyRef sought = Bench.Key(key);
             Shape* shape = Bench.Store.Core.Shape;
@@ -61,8 +71,10 @@ internal sealed class HangingDiskTests
             {
                 ulong word = *walk.Slot;
                 if (IndexWord.IsCold(word) && (word ^ Shape.TagOf(shape, sought.Hash)) >> IndexWord.TagShift == 0)
-                    _hung.Add(ColdAddress.Offset(word) / ColdSegments.PageBytes);
+                    return ColdAddress.Offset(word);
             }
+
+            throw new InvalidOperationException($"{key} is not on the tier");
         }
 
         public void Mend() => _hung.Clear();
@@ -81,6 +93,25 @@ internal sealed class HangingDiskTests
             Assert.That(() => Bench.Get(key), Throws.TypeOf<ColdMissException>(), key);
             _waits.Add(Tier.TakeWanted());
             return _waits[^1];
+        }
+
+        /// <summary>A try that nobody waits for: false if it has an error.</summary>
+        public bool IsPutOff(string key)
+        {
+            try
+            {
+                Bench.Get(key);
+            }
+            catch (ColdMissException)
+            {
+                Tier.GiveUp(Tier.TakeWanted());
+                return true;
+            }
+            catch (GarnetException)
+            {
+            }
+
+            return false;
         }
 
         public void ExpectError(string key) =>
@@ -231,7 +262,8 @@ internal sealed class HangingDiskTests
         Assert.That(stage.NowUs - before, Is.EqualTo(Second));
         before = stage.NowUs;
         for (int i = 1; i < 10; i++) stage.ExpectError("k" + i);
-        Assert.That(stage.NowUs - before, Is.EqualTo(9 * Second / 10));
+        int segments = Enumerable.Range(0, 10).Select(i => stage.SegmentOf("k" + i)).Distinct().Count();
+        Assert.That(stage.NowUs - before, Is.EqualTo(((segments - 1) * Second) + ((10 - segments) * Second / 10)), "less beside those that it owes");
         stage.ExpectValue("k50");
         stage.Expect(owed: 10, pending: 0);
     }
@@ -260,8 +292,10 @@ internal sealed class HangingDiskTests
         stage.Expect(owed: 64, pending: 0);
         Assert.That(stage.Figures.RefusedReads, Is.EqualTo(Keys - 64), "what stood behind them is not to wait as long again");
         stage.Pass(Second);
-        for (int i = 0; i < Keys; i++) stage.ExpectError("k" + i);
-        Assert.That(stage.Medium.UnderWay, Is.EqualTo(64));
+        for (int i = 0; i < 64; i++) stage.ExpectError("k" + i);
+        int probes = 0;
+        for (int i = 64; i < Keys; i++) probes += stage.IsPutOff("k" + i) ? 1 : 0;
+        Assert.That((probes, stage.Medium.UnderWay), Is.EqualTo((DeviceReads.ProbesMax, 64 + DeviceReads.ProbesMax)));
         stage.Mend();
         stage.Pass(Second);
         stage.Pass(Second); // and what failed is forgotten
@@ -270,26 +304,79 @@ internal sealed class HangingDiskTests
     }
 
     [Test]
-    public void Where_it_owes_much_one_read_at_a_time_shows_what_it_answers()
+    public void Where_it_answers_nothing_a_few_reads_at_a_time_show_what_it_answers()
     {
-        using Stage stage = Cold(200);
-        for (int i = 0; i < DeviceReads.OwedMax; i++) stage.Hang("k" + i);
+        const int Hung = 40;
+        using Stage stage = Cold(400);
+        for (int i = 0; i < Hung; i++) stage.Hang("k" + i);
+        long[] segments = [.. Enumerable.Range(0, Hung).Select(i => stage.SegmentOf("k" + i))];
+        string[] away = [.. Enumerable.Range(Hung, 400 - Hung).Select(static i => "k" + i).Where(key => !segments.Contains(stage.SegmentOf(key)))];
         stage.Tier.MayPostpone = static () => true;
-        for (int i = 0; i < DeviceReads.OwedMax; i++) stage.Tier.GiveUp(stage.Try("k" + i));
+        for (int i = 0; i < Hung; i++) stage.Tier.GiveUp(stage.Try("k" + i));
         stage.Pass(TimeoutUs);
-        stage.Expect(owed: DeviceReads.OwedMax, pending: 0);
+        stage.Expect(owed: Hung, pending: 0);
         stage.Pass(Second);
-        bool delays = false;
+        bool delays = true;
         stage.Medium.Delays = () => delays;
-        for (int i = 100; i < 120; i++)
+        for (int i = 0; i < DeviceReads.ProbesMax; i++) stage.Try(away[i]);
+        stage.ExpectError(away[DeviceReads.ProbesMax]);
+        delays = false;
+        stage.Pass(1);
+        for (int i = 0; i < DeviceReads.ProbesMax; i++) stage.ExpectValue(away[i]);
+        stage.Pass(Second);
+        foreach (string key in away[^50..]) stage.Try(key); // it answers there
+        stage.Pass(1);
+        foreach (string key in away[^50..]) stage.ExpectValue(key);
+    }
+
+    [Test]
+    public void What_hangs_in_a_segment_takes_nothing_from_the_others()
+    {
+        const int Hung = 70;
+        using Stage stage = Cold(600);
+        for (int i = 0; i < Hung; i++) stage.Hang("k" + i);
+        long[] segments = [.. Enumerable.Range(0, Hung).Select(i => stage.SegmentOf("k" + i))];
+        string[] away = [.. Enumerable.Range(Hung, 600 - Hung).Select(static i => "k" + i).Where(key => !segments.Contains(stage.SegmentOf(key)))];
+        stage.Tier.MayPostpone = static () => true;
+        for (int i = 0; i < Hung; i++) stage.IsPutOff("k" + i);
+        stage.Pass(TimeoutUs); // those that were begun, and those behind them
+        stage.Pass(TimeoutUs);
+        stage.Pass(Second);
+        for (int round = 0; round < 10; round++)
         {
-            delays = true;
-            stage.Try("k" + i);
-            stage.ExpectError("k" + (i + 50));
-            delays = false;
-            stage.Pass(1);
-            stage.ExpectValue("k" + i);
+            for (int i = 0; i < Hung; i++) stage.IsPutOff("k" + i); // somebody always asks for them
+            string key = away[round];
+            stage.Try(key);
+            stage.Pass(Second);
+            stage.ExpectValue(key);
         }
+    }
+
+    // Without it all that is dead stays, and writes are refused for want of room.
+    [Test]
+    public void Segments_that_it_does_not_bring_are_left_out_while_others_are_cleaned()
+    {
+        const int Keys = 600;
+        using Stage stage = Cold(Keys);
+        for (int i = 0; i < Keys; i++)
+        {
+            if (i % 4 != 0)
+                stage.Bench.Delete("k" + i);
+        }
+
+        long[] hung = [stage.SegmentOf("k0"), stage.SegmentOf("k300")];
+        foreach (long segment in hung) stage.HangAt(segment);
+        long before = stage.Figures.FreeBytes;
+        ColdSegments part = stage.Bench.Store.Core.Tier!.Segments.Bottom;
+        using ColdWriter writer = new(stage.Bench.Store.Core, stage.Bench.Store.Core.Tier!);
+        using ColdCleaner cleaner = new(stage.Bench.Store.Core, stage.Bench.Store.Core.Tier!, writer, writer);
+        for (int i = 0; i < 400; i++) cleaner.Compact(part, stage.Bench.NowMs += 1000);
+        Assert.That(stage.Figures.OwedReads, Is.EqualTo(hung.Length));
+        Assert.That((stage.Figures.FreeBytes - before) / stage.SegmentBytes, Is.GreaterThan(Keys / 7 / 3), "of those of which three quarters are dead");
+        stage.Mend();
+        for (int i = 0; i < 100; i++) cleaner.Compact(part, stage.Bench.NowMs += 1000);
+        Assert.That(stage.Figures.OwedReads, Is.Zero);
+        Assert.That(hung.Where(segment => Enumerable.Range(0, Keys / 4).Any(i => stage.SegmentOf("k" + (4 * i)) == segment)), Is.Empty);
     }
 
     [Test]

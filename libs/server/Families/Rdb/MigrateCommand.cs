@@ -1,3 +1,4 @@
+using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -31,10 +32,12 @@ internal readonly unsafe struct Migrate : ICommand
             return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2),
                 .. ": nothing was sent"u8]);
         var keys = new List<MigratedKey>();
+        var named = new HashSet<string>(StringComparer.Ordinal);
         for (int i = 0; i < terms.Keys; i++)
         {
-            var key = new MigratedKey(call[terms.FirstKey + i].ToArray());
-            if (TryDump(ref call, terms.FirstKey + i, key))
+            var key = new MigratedKey(call[terms.FirstKey + i].ToArray(), terms.FirstKey + i);
+            // Once, however often it is named: gone when it comes to it again, it would be taken for one that was deleted here, and deleted there.
+            if ((terms.Keys == 1 || named.Add(Encoding.Latin1.GetString(key.Name))) && TryDump(ref call, key))
                 keys.Add(key);
         }
 
@@ -65,7 +68,7 @@ internal readonly unsafe struct Migrate : ICommand
         {
             foreach (MigratedKey key in migration.Keys)
             {
-                if (key.IsTaken && key.Payload is not null && !TryRemove(ref call, migration.Terms, key))
+                if (key.IsTaken && key.Payload is not null && !TryRemove(ref call, key))
                     left.Add(key);
             }
         }
@@ -80,15 +83,12 @@ internal readonly unsafe struct Migrate : ICommand
     }
 
     // Deletes the key if it is what was sent; else the key says what is to be sent now.
-    private static bool TryRemove(ref Call call, MigrateTerms terms, MigratedKey key)
+    private static bool TryRemove(ref Call call, MigratedKey key)
     {
-        int at = terms.FirstKey;
-        while (!call[at].SequenceEqual(key.Name))
-            at++;
-        KeyRef name = call.KeyAt(at);
-        var now = new MigratedKey(key.Name);
+        KeyRef name = call.KeyAt(key.At);
+        var now = new MigratedKey(key.Name, key.At);
         call.Session.Lock([name]);
-        bool isThere = TryDump(ref call, at, now);
+        bool isThere = TryDump(ref call, now);
         bool same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
         if (same)
         {
@@ -101,9 +101,9 @@ internal readonly unsafe struct Migrate : ICommand
         return same;
     }
 
-    private static bool TryDump(ref Call call, int at, MigratedKey key)
+    private static bool TryDump(ref Call call, MigratedKey key)
     {
-        KeyRef name = call.KeyAt(at);
+        KeyRef name = call.KeyAt(key.At);
         var look = default(ExpiryLook);
         var encoder = default(RdbEncoder);
         call.Session.Lock([name]);

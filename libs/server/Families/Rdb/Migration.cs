@@ -10,9 +10,13 @@ using Garnet.Server.Tls;
 namespace Garnet.Server.Families.Rdb;
 
 /// <summary>A key on its way.</summary>
-internal sealed class MigratedKey(byte[] name)
+/// <param name="name">Its name.</param>
+/// <param name="at">Which argument of the command it is.</param>
+internal sealed class MigratedKey(byte[] name, int at)
 {
     internal byte[] Name => name;
+
+    internal int At => at;
 
     /// <summary>What was sent; null for a key that is to be deleted there, since it was deleted here after it had been sent.</summary>
     internal byte[]? Payload { get; set; }

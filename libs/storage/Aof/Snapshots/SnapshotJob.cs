@@ -24,7 +24,7 @@ public static class SnapshotJob
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(clock);
         // The file is for the directory of this very store: what lies on its tier is there when the file is loaded.
-        SnapshotOptions how = options.Snapshot with { NamesSegments = store.Names is { MayName: true } };
+        SnapshotOptions how = options.Snapshot with { NamesSegments = store.Names is { MayName: true }, Ended = cancellation };
         using StoreSnapshot snapshot = options.Cut is { } cut ? cut(how) : store.BeginSnapshot(how);
         SnapshotFileFacts facts = new()
         {

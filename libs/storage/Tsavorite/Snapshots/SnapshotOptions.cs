@@ -32,4 +32,7 @@ public sealed record SnapshotOptions
     /// loaded where that tier is. Not for others.
     /// </summary>
     public bool NamesSegments { get; init; }
+
+    /// <summary>Whoever takes it is to end: it does not wait for a tier's disk then.</summary>
+    public CancellationToken Ended { get; init; }
 }

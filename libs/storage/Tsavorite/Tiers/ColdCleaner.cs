@@ -15,15 +15,17 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     private const long SweepPauseMs = 60_000, RestMs = 1000;
     private const int CloseMs = 1000;
     private const int RecordsPerHold = 16;
+    private const int OwedMax = 3; // each has cost its turn the whole time that a read has
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly ColdWriter _upper, _lower;
     private ColdWriter _writer;
     private readonly IMediumReader _reader;
-    private readonly NativeArray<byte> _memory;
-    private readonly byte* _buffer;
-    private uint _owed; // the segment that the device has not brought: it has the buffer (store.C12)
+    // Of the segments that the device has not brought, by the token of the read: each has its buffer (store.C12), and the others are rewritten beside them.
+    private readonly (uint Number, NativeArray<byte> Memory)[] _owed = new (uint, NativeArray<byte>)[OwedMax + 1];
+    private NativeArray<byte> _memory;
+    private byte* _buffer;
     private volatile bool _mayExpire;
 
     /// <summary>False while nothing may be removed because its time has come.</summary>
@@ -40,7 +42,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         _tier = tier;
         _segments = tier.Segments;
         (_upper, _lower, _writer) = (upper, lower, lower);
-        _reader = tier.Medium.OpenReader(1, ReaderWake.None);
+        _reader = tier.Medium.OpenReader(OwedMax + 1, ReaderWake.None);
         _memory = new NativeArray<byte>(_segments.SegmentBytes, ColdSegments.PageBytes);
         _buffer = _memory.Items;
     }
@@ -76,29 +78,29 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (!HasBuffer())
-        {
-            _reader.Wait(CloseMs);
-            if (!HasBuffer())
-                return; // it stays the device's
-        }
-
-        _reader.Dispose();
         _memory.Dispose();
+        TakeOwed();
+        for (long endUs = _tier.NowUs + (CloseMs * 1000L); Owes && _tier.NowUs < endUs; TakeOwed()) _reader.Wait(CloseMs);
+        if (!Owes)
+            _reader.Dispose(); // else what it has stays its own
     }
 
-    // False while the device has it.
-    private bool HasBuffer()
+    private bool Owes => Array.Exists(_owed, static one => one.Number != 0);
+
+    private void TakeOwed()
     {
         Span<FinishedRead> finished = stackalloc FinishedRead[1];
-        if (_owed != 0 && _reader.Take(finished) != 0)
-        {
-            _segments.Unpin(_owed);
-            _owed = 0;
-            _tier.EndOwed();
-        }
+        while (Owes && _reader.Take(finished) != 0) EndOwed((int)finished[0].Token);
+    }
 
-        return _owed == 0;
+    private void EndOwed(int token)
+    {
+        (uint number, NativeArray<byte> memory) = _owed[token];
+        _owed[token] = default;
+        memory.Dispose();
+        _segments[number]->SweptMs = 0;
+        _segments.Unpin(number);
+        _tier.EndOwed();
     }
 
     // One that was rewritten a moment ago, and is still there, has nothing to win now: it could not be read, or what is left of it stays.
@@ -120,13 +122,15 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
 
     private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs, bool sinks = false)
     {
-        if (number == 0 || !HasBuffer())
+        TakeOwed();
+        int token = Array.FindIndex(_owed, static one => one.Number == 0);
+        if (number == 0 || token < 0)
             return false;
         _segments.Pin(number);
         int before = Volatile.Read(ref _segments[number]->Live);
         _writer = sinks || _segments.Of(number) == _segments.Bottom ? _lower : _upper;
         _writer.MayTakeReserve = !sinks;
-        bool isRead = Read(number);
+        bool isRead = Read(number, token);
         if (isRead && _segments[number]->Band == _segments.RunBand)
             WalkRun(number, judge, nowMs);
         else if (isRead)
@@ -134,43 +138,56 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         _writer.Flush(seal: false);
         _writer.MayTakeReserve = false;
         // What has sunk leaves a segment to be compacted at once: else others would sink for the room that it takes.
-        _segments[number]->SweptMs = sinks && isRead ? nowMs - RestMs : nowMs;
+        // One that the device owes is left alone until it has come.
+        _segments[number]->SweptMs = _owed[token].Number == number ? long.MaxValue / 2 : sinks && isRead ? nowMs - RestMs : nowMs;
         bool won = isRead && Volatile.Read(ref _segments[number]->Live) < before;
         _segments.Unpin(number);
         return won;
     }
 
-    private bool Read(uint number)
+    private bool Read(uint number, int token)
     {
-        Span<FinishedRead> finished = stackalloc FinishedRead[1];
-        _reader.Begin(0, _segments.OffsetOf(number), _buffer, _segments.SegmentBytes);
+        _reader.Begin((ulong)token, _segments.OffsetOf(number), _buffer, _segments.SegmentBytes);
         _reader.Submit();
-        if (!TryTake(finished))
+        if (!TryTake(token, out int result))
         {
             _segments.Pin(number);
-            _owed = number;
+            _owed[token] = (number, _memory);
+            _memory = new NativeArray<byte>(_segments.SegmentBytes, ColdSegments.PageBytes);
+            _buffer = _memory.Items;
             _tier.BeginOwed(_tier.PlaceOf(number));
             return false;
         }
 
         _tier.Count(TierCount.SegmentReads);
-        if (finished[0].Result == _segments.SegmentBytes)
+        if (result == _segments.SegmentBytes)
             return true;
-        _tier.CountFailure(_tier.PlaceOf(number), finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
+        _tier.CountFailure(_tier.PlaceOf(number), result < 0 ? -result : Garnet.Common.Linux.Libc.EIO);
         return false;
     }
 
-    private bool TryTake(Span<FinishedRead> finished)
+    private bool TryTake(int token, out int result)
     {
+        Span<FinishedRead> finished = stackalloc FinishedRead[1];
         long nowUs = _tier.NowUs, endUs = nowUs + (_tier.ReadTimeoutMs * 1000);
-        for (; _reader.Take(finished) == 0; nowUs = _tier.NowUs)
+        for (result = 0; ; nowUs = _tier.NowUs)
         {
-            if (nowUs >= endUs)
+            if (_reader.Take(finished) != 0)
+            {
+                result = finished[0].Result;
+                if (finished[0].Token == (ulong)token)
+                    return true;
+                EndOwed((int)finished[0].Token);
+            }
+            else if (nowUs >= endUs)
+            {
                 return false;
-            _reader.Wait((int)Math.Min((endUs - nowUs + 999) / 1000, int.MaxValue));
+            }
+            else
+            {
+                _reader.Wait((int)Math.Min((endUs - nowUs + 999) / 1000, int.MaxValue));
+            }
         }
-
-        return true;
     }
 
     private void Walk(uint number, Func<nint, long, Fate> judge, long nowMs)

@@ -212,7 +212,8 @@ internal sealed unsafe class TierMovers : IDisposable
 
     /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it. The movers' thread does, which alone waits for the medium.</summary>
     /// <exception cref="GarnetException">The medium has not answered.</exception>
-    public void Seal()
+    /// <param name="ended">Whoever takes the snapshot is to end.</param>
+    public void Seal(CancellationToken ended)
     {
         if (_thread is null)
         {
@@ -223,7 +224,17 @@ internal sealed unsafe class TierMovers : IDisposable
         TaskCompletionSource request = new(); // of one snapshot: another is not begun meanwhile
         _seal = request;
         _wake.Set();
-        if (!request.Task.Wait(TimeSpan.FromMilliseconds(_tier.ReadTimeoutMs)))
+        bool isSealed = false;
+        try
+        {
+            isSealed = request.Task.Wait(TimeSpan.FromMilliseconds(_tier.ReadTimeoutMs), ended);
+        }
+        catch (OperationCanceledException)
+        {
+            // as if the time were over
+        }
+
+        if (!isSealed)
             throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "the tier's disk has not answered a write",
                 "Look at the disk; what was in the log is there, and the next snapshot is taken once it answers");
     }

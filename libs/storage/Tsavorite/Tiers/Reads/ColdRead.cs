@@ -41,6 +41,8 @@ internal sealed unsafe class ColdRead(ulong word)
     public bool IsInPlace;
     /// <summary>When it was handed to the device, by <see cref="ColdTier.NowUs"/>; and when a part of it was, or came, last.</summary>
     public long BegunAtUs, AliveAtUs;
+    /// <summary>It was asked for while the device owed others, and shows whether it answers.</summary>
+    public bool IsProbe;
     /// <summary>Nobody waits for it any more: it stands for what the device owes (store.C12).</summary>
     public bool IsOwedByDevice;
     /// <summary>The step that has counted a look at it last; and that step, which was put off then, does so again.</summary>

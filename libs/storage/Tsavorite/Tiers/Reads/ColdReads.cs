@@ -19,7 +19,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private const int SlackBytes = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
-    /// <summary>So long a read is waited for where others wait too, of a thread or a lock: they are not to pay for one key. And so long where the device owes some already.</summary>
+    /// <summary>So long a read is waited for where others wait too, of a thread or a lock: they are not to pay for one key. And so long where the device owes some near it already.</summary>
     private const long HeldPatienceUs = 1_000_000, HeldPatienceOwedUs = 100_000;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
@@ -195,7 +195,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = true;
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
-        long endUs = begunAtUs + (!isHeld ? long.MaxValue / 2 : _device.IsOwed ? HeldPatienceOwedUs : HeldPatienceUs);
+        bool owesNear = _device.IsOwed && _wanted.Exists(_device.OwesNear);
+        long endUs = begunAtUs + (!isHeld ? long.MaxValue / 2 : owesNear ? HeldPatienceOwedUs : HeldPatienceUs);
         while (!IsWantedDone()) // others' reads may take longer
         {
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
@@ -242,7 +243,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             if (TryPlace(read))
                 continue;
             Begun++;
-            if (_device.Refuses(read, isAlone: _pending++ == 0))
+            if (_device.Refuses(read, others: _pending++))
                 Refuse(read);
             else
                 (read.IsLong ? _queuedLong : _queued).Enqueue(read);
@@ -395,9 +396,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        while (_queued.Count > 0 && _device.HasRoom)
+        while (_device.HasRoom && ReadQueue.TryTake(_queued, _device, Refuse, out ColdRead? read))
         {
-            ColdRead read = _queued.Dequeue();
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
             uint number = _segments.NumberOf(read.Word);
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
@@ -496,8 +496,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (_device.GiveUp(late))
             _tier.BeginOwed(_tier.PlaceOf(late));
         BeLate(late);
-        while (_device.IsOwedMuch && _queued.TryDequeue(out ColdRead? next)) Refuse(next);
-        while (_device.IsOwedMuch && _queuedLong.TryPeek(out ColdRead? next) && next.Long is null) Refuse(_queuedLong.Dequeue());
+        while (_queuedLong.TryPeek(out ColdRead? next) && next.Long is null && _device.Refuses(next, others: int.MaxValue))
+            Refuse(_queuedLong.Dequeue());
     }
 
     private void Refuse(ColdRead read)

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Garnet.Media;
 
 namespace Tsavorite;
@@ -5,23 +6,26 @@ namespace Tsavorite;
 /// <summary>
 /// What the device has of one session: reads that were handed to it and have not come back, and the memory they are read to. Those that it does not answer in time it owes.
 /// store.C12: what a read uses (its memory, its place with the device, its pin) belongs to the device until the read has come back, however late. Whoever waited for it has had an
-/// error by then, and what it brings is thrown away. So that a device that answers nothing takes a bounded part of the memory, nothing is read again that it owes already, and where
-/// it owes much, reads are begun one at a time.
+/// error by then, and what it brings is thrown away. A device, or a part of one, that answers nothing takes a bounded part of the memory, and no places that others need: of a segment
+/// of which it owes something, reads are begun one at a time, and where it answers nothing at all, or owes much, a few at a time.
 /// </summary>
 internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisposable
 {
-    private const int Depth = 64, FinishedMax = 64;
-    /// <summary>Reads that may be owed before no more than one is begun at a time: others have as many places still.</summary>
-    public const int OwedMax = Depth / 2;
+    private const int AwaitedMax = 64, FinishedMax = 64;
+    /// <summary>Reads under way at most where it answers nothing, which show whether it does elsewhere.</summary>
+    public const int ProbesMax = 8;
+    /// <summary>Reads that may be owed before no more than those are begun: others have as many places as ever still.</summary>
+    private const int OwedMax = 3 * AwaitedMax, Depth = OwedMax + AwaitedMax;
     private readonly ColdRead?[] _reads = new ColdRead?[Depth];
     private readonly int[] _parts = new int[Depth];
     private readonly Stack<int> _places = new();
     private readonly FinishedRead[] _finished = new FinishedRead[FinishedMax];
     private readonly Dictionary<ulong, ColdRead> _owed = [];
+    private readonly Dictionary<uint, int> _owedOfSegment = [];
     private IMediumReader? _reader;
     private ReadPages? _pages;
     private int _next, _count, _owedPlaces;
-    private long _owedBytes, _lookAtUs, _patienceUs;
+    private long _owedBytes, _lookAtUs, _patienceUs, _cameAtUs, _lateBegunUs;
 
     /// <summary>True while something is to come back, owed or not.</summary>
     public bool HasAny => _places.Count < Depth && _reader is not null;
@@ -33,13 +37,10 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     public int PartsUnderWay { get; private set; }
 
     /// <summary>True if another may be begun.</summary>
-    public bool HasRoom => Reader.Room > 0 && _places.Count > 0;
+    public bool HasRoom => Reader.Room > 0 && _places.Count > 0 && Awaited < AwaitedMax;
 
     /// <summary>True while the device owes a read.</summary>
     public bool IsOwed => _owedPlaces != 0;
-
-    /// <summary>True while it owes so much that reads are begun one at a time.</summary>
-    public bool IsOwedMuch => _owedPlaces >= OwedMax;
 
     /// <summary>How long until the first of what is under way is late.</summary>
     public long UntilLateUs => _lookAtUs - tier.NowUs;
@@ -47,14 +48,22 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     // With the first read: most sessions of a server never make one.
     private IMediumReader Reader => _reader ??= Open();
 
-    /// <summary>True if the read is not to be begun: it would wait as those wait that the device owes. <paramref name="isAlone"/>: there is no other.</summary>
-    public bool Refuses(ColdRead read, bool isAlone)
+    /// <summary>
+    /// True if the read is not to be begun: it would wait as those wait that the device owes. <paramref name="others"/>: how many are waited for that might show whether it
+    /// does.
+    /// </summary>
+    public bool Refuses(ColdRead read, int others)
     {
         if (_owedPlaces == 0)
             return false;
-        return _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (IsOwedMuch && !isAlone)
-            || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
+        bool isSilent = _cameAtUs <= _lateBegunUs || _owedPlaces >= OwedMax;
+        bool isInVain = _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
+        read.IsProbe = !isInVain && (others == 0 || !OwesNear(read.Word)) && (others < ProbesMax || !isSilent);
+        return !read.IsProbe;
     }
+
+    /// <summary>True if it owes something of the segment that the word's record lies in.</summary>
+    public bool OwesNear(ulong word) => _owedOfSegment.ContainsKey(tier.Segments.NumberOf(word));
 
     /// <summary>Begins a read; there is room.</summary>
     public void Begin(ColdRead read, long start, int bytes)
@@ -94,6 +103,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             (read, part, result) = (_reads[place]!, _parts[place], finished.Result);
             _reads[place] = null;
             _places.Push(place);
+            _cameAtUs = tier.NowUs;
             if (read.IsOwedByDevice)
             {
                 TakeOwed(read, part, result);
@@ -153,7 +163,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             places++;
         }
 
-        (read.IsPinned, read.To, read.Long) = (false, 0, null);
+        (read.IsPinned, read.To, read.Long, _lateBegunUs) = (false, 0, null, read.AliveAtUs);
         owed.Long?.GiveUp();
         PartsUnderWay -= owed.IsLong ? places : 0;
         if (places == 0)
@@ -165,6 +175,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
         _owedPlaces += places;
         _owedBytes += owed.BytesMax;
         _owed.Add(owed.Word, owed);
+        CollectionsMarshal.GetValueRefOrAddDefault(_owedOfSegment, tier.Segments.NumberOf(owed.Word), out _)++;
         return true;
     }
 
@@ -225,6 +236,9 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
         if (owed.Long is { IsOver: false })
             return;
         _owed.Remove(owed.Word);
+        uint number = tier.Segments.NumberOf(owed.Word);
+        if (--CollectionsMarshal.GetValueRefOrAddDefault(_owedOfSegment, number, out _) == 0)
+            _owedOfSegment.Remove(number);
         _owedBytes -= owed.BytesMax;
         Free(owed);
         tier.EndOwed();

@@ -43,6 +43,22 @@ internal sealed class ReadQueue
         return RemoveFrom(_all, read);
     }
 
+    /// <summary>
+    /// Takes the first of those that need not wait in vain: what has come before the device was late is not to wait as long again behind it, and is refused.
+    /// </summary>
+    public static bool TryTake(
+        Queue<ColdRead> reads, DeviceReads device, Action<ColdRead> refuse, [NotNullWhen(true)] out ColdRead? first)
+    {
+        while (reads.TryDequeue(out first))
+        {
+            if (first.IsProbe || !device.Refuses(first, others: int.MaxValue))
+                return true;
+            refuse(first);
+        }
+
+        return false;
+    }
+
     /// <summary>Takes one out of those, wherever it stands; false if it is not there. A walk.</summary>
     public static bool RemoveFrom(Queue<ColdRead> reads, ColdRead read)
     {
