@@ -7,13 +7,15 @@ namespace Tsavorite;
 /// What the device has of one session: reads that were handed to it and have not come back, and the memory they are read to. Those that it does not answer in time it owes.
 /// store.C12: what a read uses (its memory, its place with the device, its pin) belongs to the device until the read has come back, however late. Whoever waited for it has had an
 /// error by then, and what it brings is thrown away. A device, or a part of one, that answers nothing takes a bounded part of the memory, and no places that others need: of a segment
-/// of which it owes something, reads are begun one at a time, and where it answers nothing at all, or owes much, a few at a time.
+/// of which it owes several, reads are begun one at a time, and where it answers nothing at all, or owes much, a few at a time.
 /// </summary>
 internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisposable
 {
     private const int AwaitedMax = 64, FinishedMax = 64;
     /// <summary>Reads under way at most where it answers nothing, which show whether it does elsewhere.</summary>
     public const int ProbesMax = 8;
+    /// <summary>So many owed of one segment are no accident: others of it would wait, too.</summary>
+    private const int NearMax = 4;
     /// <summary>Reads that may be owed before no more than those are begun: others have as many places as ever still.</summary>
     private const int OwedMax = 3 * AwaitedMax, Depth = OwedMax + AwaitedMax;
     private readonly ColdRead?[] _reads = new ColdRead?[Depth];
@@ -58,12 +60,12 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             return false;
         bool isSilent = _cameAtUs <= _lateBegunUs || _owedPlaces >= OwedMax;
         bool isInVain = _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
-        read.IsProbe = !isInVain && (others == 0 || !OwesNear(read.Word)) && (others < ProbesMax || !isSilent);
+        read.IsProbe = !isInVain && (others == 0 || OwedNear(read.Word) < NearMax) && (others < ProbesMax || !isSilent);
         return !read.IsProbe;
     }
 
     /// <summary>True if it owes something of the segment that the word's record lies in.</summary>
-    public bool OwesNear(ulong word) => _owedOfSegment.ContainsKey(tier.Segments.NumberOf(word));
+    public bool OwesNear(ulong word) => OwedNear(word) != 0;
 
     /// <summary>Begins a read; there is room.</summary>
     public void Begin(ColdRead read, long start, int bytes)
@@ -221,6 +223,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
         (_next, _count) = (0, HasAny ? _reader!.Take(_finished) : 0);
         return _count > 0;
     }
+
+    private int OwedNear(ulong word) => _owedOfSegment.GetValueOrDefault(tier.Segments.NumberOf(word));
 
     private int PlaceFor(ColdRead read)
     {
