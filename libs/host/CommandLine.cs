@@ -78,7 +78,7 @@ internal sealed class CommandLine
     /// <summary><paramref name="option"/>: the word without a value that stands behind <c>=</c>.</summary>
     private static bool IsShell(string argument, out string option)
     {
-        int equals = argument.IndexOf('=', StringComparison.Ordinal);
+        int equals = argument.IndexOf('=');
         option = equals > 0 ? argument[..equals] : argument;
         if (option is "--config" or "--check-config")
             return true;

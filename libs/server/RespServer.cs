@@ -95,7 +95,7 @@ public sealed class RespServer : IDisposable
         new(new StoreSettings
     {
         Tier = _tier,
-        TierId = _tier?.Id ?? 0,
+        TierId = _tier?.Id ?? default,
         IndexBuckets = (int)(_tier?.Note ?? 0),
         TierObserver = TierMedium.ToldTo(lines),
         MonotonicUs = () => clock.MonotonicUs,

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Garnet.Media.Test;
@@ -8,6 +9,7 @@ namespace Garnet.Media.Test;
 internal sealed class KeptFileTests
 {
     private const long Bytes = 1 << 20;
+    private static readonly MediumId Own = new(0, 7), Another = new(0, 8);
     private string _directory = "";
 
     private string File => Directory.GetFiles(_directory).Single();
@@ -21,35 +23,35 @@ internal sealed class KeptFileTests
     [Test]
     public void It_is_opened_again_with_its_first_note_and_grows_and_shrinks_when_it_is_settled()
     {
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
-        using (FileMedium again = FileMedium.Keep(_directory, 7, 2 * Bytes, note: 128))
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
+        using (FileMedium again = FileMedium.Keep(_directory, Own, 2 * Bytes, note: 128))
         {
             Assert.That((again.Note, again.Bytes, new FileInfo(File).Length), Is.EqualTo((64UL, 2 * Bytes, Bytes)));
-            Assert.That(() => FileMedium.Keep(_directory, 7, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("in use"));
+            Assert.That(() => FileMedium.Keep(_directory, Own, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("in use"));
             again.Reserve();
             again.Settle();
             Assert.That(new FileInfo(File).Length, Is.EqualTo(2 * Bytes));
         }
-        using FileMedium smaller = FileMedium.Keep(_directory, 7, Bytes, note: 1);
+        using FileMedium smaller = FileMedium.Keep(_directory, Own, Bytes, note: 1);
         Assert.That(new FileInfo(File).Length, Is.EqualTo(2 * Bytes), "nothing is cut before it is known that nothing lies there");
         smaller.Settle();
         Assert.That(new FileInfo(File).Length, Is.EqualTo(Bytes));
-        Assert.That(FileMedium.Look(_directory, 8), Is.Null);
+        Assert.That(FileMedium.Look(_directory, Another), Is.Null);
     }
 
     [Test]
     public void One_that_was_made_and_not_settled_does_not_stay()
     {
-        FileMedium.Keep(_directory, 7, Bytes, 1).Dispose();
+        FileMedium.Keep(_directory, Own, Bytes, 1).Dispose();
         Assert.That(Directory.GetFiles(_directory), Is.Empty);
     }
 
     [Test]
     public void One_that_is_there_is_left_as_it_is_until_it_is_settled()
     {
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
         using (FileStream cut = System.IO.File.OpenWrite(File)) cut.SetLength(5000);
-        FileMedium.Keep(_directory, 7, Bytes, note: 1).Dispose();
+        FileMedium.Keep(_directory, Own, Bytes, note: 1).Dispose();
         Assert.That(new FileInfo(File).Length, Is.EqualTo(5000), "what was found is judged as it was found");
     }
 
@@ -59,31 +61,31 @@ internal sealed class KeptFileTests
     {
         byte[] whole = HeadOf(id);
         Span<byte> left = written < 0 ? [.. whole, .. new byte[Bytes - whole.Length]] : whole.AsSpan(0, written);
-        System.IO.File.WriteAllBytes(Path.Combine(_directory, $"tier-{id:x32}.tmp"), left);
-        Assert.That(FileMedium.IsKept(_directory, (UInt128)id), Is.False);
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64))
+        System.IO.File.WriteAllBytes(Path.Combine(_directory, $"tier-{id}.tmp"), left);
+        Assert.That(FileMedium.IsKept(_directory, new MediumId(0, (ulong)id)), Is.False);
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64))
         {
-            Assert.That(FileMedium.IsKept(_directory, 7), Is.False, "it has its name when all of it is there");
+            Assert.That(FileMedium.IsKept(_directory, Own), Is.False, "it has its name when all of it is there");
             made.Settle();
         }
         Assert.That(Directory.GetFiles(_directory), Is.EqualTo([Path.Combine(_directory, $"tier-{7:x32}")]));
-        using FileMedium again = FileMedium.Keep(_directory, 7, Bytes, note: 1);
+        using FileMedium again = FileMedium.Keep(_directory, Own, Bytes, note: 1);
         Assert.That(again.Note, Is.EqualTo(64));
     }
 
     [Test]
     public void One_that_another_process_is_making_is_left_to_it()
     {
-        using FileMedium other = FileMedium.Keep(_directory, 8, Bytes, note: 64);
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
-        Assert.That(() => FileMedium.Keep(_directory, 8, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("in use"));
+        using FileMedium other = FileMedium.Keep(_directory, Another, Bytes, note: 64);
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
+        Assert.That(() => FileMedium.Keep(_directory, Another, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("in use"));
         other.Settle();
-        Assert.That((FileMedium.IsKept(_directory, 7), FileMedium.IsKept(_directory, 8)), Is.EqualTo((true, true)));
+        Assert.That((FileMedium.IsKept(_directory, Own), FileMedium.IsKept(_directory, Another)), Is.EqualTo((true, true)));
     }
 
     private byte[] HeadOf(int id)
     {
-        using (FileMedium made = FileMedium.Keep(_directory, (UInt128)id, Bytes, note: 64)) made.Settle();
+        using (FileMedium made = FileMedium.Keep(_directory, new MediumId(0, (ulong)id), Bytes, note: 64)) made.Settle();
         byte[] head = System.IO.File.ReadAllBytes(File)[..4096];
         System.IO.File.Delete(File);
         return head;
@@ -95,11 +97,11 @@ internal sealed class KeptFileTests
     [TestCase(34, "checksum")]
     public void A_damaged_head_is_refused_and_left_as_it_is(int at, string why)
     {
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
         byte[] harmed = System.IO.File.ReadAllBytes(File);
         harmed[at] ^= 1;
         System.IO.File.WriteAllBytes(File, harmed);
-        Assert.That(() => FileMedium.Keep(_directory, 7, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains(why));
+        Assert.That(() => FileMedium.Keep(_directory, Own, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains(why));
         Assert.That(System.IO.File.ReadAllBytes(File), Is.EqualTo(harmed));
     }
 
@@ -112,8 +114,8 @@ internal sealed class KeptFileTests
         byte[] whole = new byte[KeptHead.Block], harmed = new byte[KeptHead.Block];
         fixed (byte* head = whole, found = harmed)
         {
-            KeptHead.Write(head, 7, note: 64);
-            Assert.That(KeptHead.FaultOf(head, 7), Is.Null);
+            KeptHead.Write(head, Own, note: 64);
+            Assert.That(KeptHead.FaultOf(head, Own), Is.Null);
             for (int first = 0; first < HeadBytes; first++)
             {
                 for (int second = 0; second < HeadBytes; second++)
@@ -121,9 +123,9 @@ internal sealed class KeptFileTests
                     whole.CopyTo(harmed, 0);
                     harmed[first] ^= (byte)change;
                     if (second != first) harmed[second] ^= (byte)change;
-                    Assert.That(KeptHead.FaultOf(found, 7), Is.Not.Null, $"{first} and {second}");
+                    Assert.That(KeptHead.FaultOf(found, Own), Is.Not.Null, $"{first} and {second}");
                     bool isShown = first >= CrcAt == second >= CrcAt;
-                    Assert.That(KeptHead.NoteBefore(found, 7, notes), Is.EqualTo(isShown ? 64UL : null), $"{first} and {second}");
+                    Assert.That(KeptHead.NoteBefore(found, Own, notes), Is.EqualTo(isShown ? 64UL : null), $"{first} and {second}");
                 }
             }
         }
@@ -136,10 +138,10 @@ internal sealed class KeptFileTests
         byte[] block = new byte[KeptHead.Block], other = new byte[KeptHead.Block];
         fixed (byte* head = block, wrong = other)
         {
-            KeptHead.Write(head, 7, note: 64);
-            KeptHead.Write(wrong, 7, became);
+            KeptHead.Write(head, Own, note: 64);
+            KeptHead.Write(wrong, Own, became);
             other.AsSpan(32, sizeof(ulong)).CopyTo(block.AsSpan(32));
-            Assert.That(KeptHead.NoteBefore(head, 7, notes), Is.EqualTo(64));
+            Assert.That(KeptHead.NoteBefore(head, Own, notes), Is.EqualTo(64));
         }
     }
 
@@ -147,14 +149,14 @@ internal sealed class KeptFileTests
     public void A_damaged_head_is_written_anew_only_where_that_is_asked_for()
     {
         ulong[] notes = [32, 64];
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
         byte[] whole = System.IO.File.ReadAllBytes(File), harmed = [.. whole], kept = [];
-        Assert.That(FileMedium.CanMendHead(_directory, 7, KeptPart.Disk, notes), Is.False, "nothing is wrong");
+        Assert.That(FileMedium.CanMendHead(_directory, Own, KeptPart.Disk, notes), Is.False, "nothing is wrong");
         harmed[33] ^= 5;
         System.IO.File.WriteAllBytes(File, harmed);
-        Assert.That(FileMedium.CanMendHead(_directory, 7, KeptPart.Disk, notes), Is.True);
+        Assert.That(FileMedium.CanMendHead(_directory, Own, KeptPart.Disk, notes), Is.True);
         Assert.That(System.IO.File.ReadAllBytes(File), Is.EqualTo(harmed), "a look changes nothing");
-        FileMedium.MendHead(_directory, 7, KeptPart.Disk, notes, was => kept = was);
+        FileMedium.MendHead(_directory, Own, KeptPart.Disk, notes, was => kept = was);
         Assert.That((System.IO.File.ReadAllBytes(File).SequenceEqual(whole), kept.AsSpan().SequenceEqual(harmed.AsSpan(0, KeptHead.Block))), Is.EqualTo((true, true)));
     }
 
@@ -163,23 +165,23 @@ internal sealed class KeptFileTests
     {
         const int VersionAt = 4;
         ulong[] notes = [64];
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
         byte[] later = System.IO.File.ReadAllBytes(File);
         later[VersionAt]++;
         uint crc = ~0u;
         for (int at = 0; at < 60; at += 4) crc = System.Numerics.BitOperations.Crc32C(crc, BitConverter.ToUInt32(later, at));
         BitConverter.TryWriteBytes(later.AsSpan(60), ~crc);
         System.IO.File.Move(File, Path.Combine(_directory, $"tier-{8:x32}"));
-        Assert.That(FileMedium.CanMendHead(_directory, 8, KeptPart.Disk, notes), Is.False);
+        Assert.That(FileMedium.CanMendHead(_directory, Another, KeptPart.Disk, notes), Is.False);
         System.IO.File.WriteAllBytes(File, later);
-        Assert.That(FileMedium.CanMendHead(_directory, 8, KeptPart.Disk, notes), Is.False);
+        Assert.That(FileMedium.CanMendHead(_directory, Another, KeptPart.Disk, notes), Is.False);
     }
 
     [Test]
     public void Another_owners_file_is_refused()
     {
-        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64)) made.Settle();
         System.IO.File.Move(File, Path.Combine(_directory, $"tier-{8:x32}"));
-        Assert.That(() => FileMedium.Keep(_directory, 8, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("another server"));
+        Assert.That(() => FileMedium.Keep(_directory, Another, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("another server"));
     }
 }

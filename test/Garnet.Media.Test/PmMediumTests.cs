@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Garnet.Media.Test;
@@ -9,6 +10,7 @@ internal sealed unsafe class PmMediumTests
 {
     private const int Block = 4096;
     private const long Bytes = 1 << 20;
+    private static readonly MediumId Own = new(0, 7);
     private string _directory = "";
 
     [SetUp]
@@ -63,7 +65,7 @@ internal sealed unsafe class PmMediumTests
         Assert.That((Read(alone, 0), Read(alone, LayeredMedium.MemoryFrom)), Is.EqualTo(((0, -5), (0, Block))), "there is no disk");
     }
 
-    private PmMedium Keep() => PmMedium.Over(FileMedium.Keep(_directory, 7, Bytes + PmMedium.MoreBytes, note: 64, part: KeptPart.Memory), _directory);
+    private PmMedium Keep() => PmMedium.Over(FileMedium.Keep(_directory, Own, Bytes + PmMedium.MoreBytes, note: 64, part: KeptPart.Memory), _directory);
 
     private static int Write(IMedium medium, long offset, byte value)
     {

@@ -66,10 +66,9 @@ public static class SettingText
             return false;
         if (!TryMemoryUnit(text[digits..], out long unit))
             return false;
-        UInt128 product = (UInt128)(ulong)count * (ulong)unit;
-        if (product > (ulong)long.MaxValue)
+        if (count > long.MaxValue / unit)
             return false;
-        bytes = (long)product;
+        bytes = count * unit;
         return true;
     }
 

@@ -22,9 +22,12 @@ internal static class CategoryNames
     internal static IEnumerable<string> Of(CommandCategories categories) =>
         All.Where(one => (categories & one.Category) != 0).Select(static one => one.Name);
 
+    // Without what is generic over them, which would be compiled at every start.
     private static (CommandCategories Category, string Name)[] Named()
     {
-        IEnumerable<CommandCategories> all = Enum.GetValues<CommandCategories>().Where(static one => one != CommandCategories.None);
-        return [.. all.Select(static one => (one, one.ToString().ToLowerInvariant()))];
+        string[] names = Enum.GetNames<CommandCategories>();
+        var all = new (CommandCategories Category, string Name)[names.Length - 1]; // the first is none
+        for (int i = 0; i < all.Length; i++) all[i] = ((CommandCategories)(1u << i), names[i + 1].ToLowerInvariant());
+        return all;
     }
 }

@@ -8,8 +8,8 @@ namespace Garnet.Server.Rights;
 /// </summary>
 internal sealed class LinkedDictionary<TValue> : IEnumerable<KeyValuePair<string, TValue>>
 {
-    private readonly LinkedList<KeyValuePair<string, TValue>> _list = new();
-    private readonly Dictionary<string, LinkedListNode<KeyValuePair<string, TValue>>> _nodes = new(StringComparer.Ordinal);
+    private readonly LinkedList<Entry> _list = new();
+    private readonly Dictionary<string, LinkedListNode<Entry>> _nodes = new(StringComparer.Ordinal);
 
     /// <summary>An empty one.</summary>
     internal LinkedDictionary()
@@ -19,28 +19,27 @@ internal sealed class LinkedDictionary<TValue> : IEnumerable<KeyValuePair<string
     /// <summary>A copy.</summary>
     internal LinkedDictionary(LinkedDictionary<TValue> other)
     {
-        foreach ((string name, TValue value) in other._list)
-            Set(name, value);
+        foreach (Entry entry in other._list)
+            Set(entry.Name, entry.Value);
     }
 
-    internal IEnumerable<string> Names => _list.Select(static pair => pair.Key);
+    internal IEnumerable<string> Names => _list.Select(static entry => entry.Name);
 
     internal bool Has(string name) => _nodes.ContainsKey(name);
 
     /// <summary>Adds a name at the end, or changes its value where it stands.</summary>
     internal void Set(string name, TValue value)
     {
-        var pair = new KeyValuePair<string, TValue>(name, value);
-        if (_nodes.TryGetValue(name, out LinkedListNode<KeyValuePair<string, TValue>>? node))
-            node.Value = pair;
+        if (_nodes.TryGetValue(name, out LinkedListNode<Entry>? node))
+            node.Value.Value = value;
         else
-            _nodes.Add(name, _list.AddLast(pair));
+            _nodes.Add(name, _list.AddLast(new Entry { Name = name, Value = value }));
     }
 
     /// <summary>False if the name is not there.</summary>
     internal bool Remove(string name)
     {
-        if (!_nodes.Remove(name, out LinkedListNode<KeyValuePair<string, TValue>>? node))
+        if (!_nodes.Remove(name, out LinkedListNode<Entry>? node))
             return false;
         _list.Remove(node);
         return true;
@@ -53,7 +52,18 @@ internal sealed class LinkedDictionary<TValue> : IEnumerable<KeyValuePair<string
     }
 
     /// <inheritdoc/>
-    public IEnumerator<KeyValuePair<string, TValue>> GetEnumerator() => _list.GetEnumerator();
+    public IEnumerator<KeyValuePair<string, TValue>> GetEnumerator()
+    {
+        foreach (Entry entry in _list)
+            yield return new KeyValuePair<string, TValue>(entry.Name, entry.Value);
+    }
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+
+    // An object: what is generic over a struct of another assembly is compiled at every start.
+    private sealed class Entry
+    {
+        internal required string Name { get; init; }
+        internal required TValue Value { get; set; }
+    }
 }

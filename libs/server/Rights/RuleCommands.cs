@@ -5,14 +5,22 @@ internal sealed class RuleCommands
 {
     private readonly RuleCommand[] _all;
     private readonly Dictionary<string, RuleCommand> _byName;
-    private readonly ILookup<int, RuleCommand> _children;
+    private readonly Dictionary<int, List<RuleCommand>> _children = [];
 
-    internal RuleCommands(IEnumerable<RuleCommand> all)
+    internal RuleCommands(RuleCommand[] all)
     {
-        _all = [.. all];
-        _byName = _all.ToDictionary(static one => one.Name, StringComparer.OrdinalIgnoreCase);
-        _children = _all.Where(static one => one.Parent != 0).ToLookup(static one => one.Parent);
-        IdsMax = _all.Length == 0 ? 0 : _all.Max(static one => one.Id);
+        _all = all;
+        _byName = new Dictionary<string, RuleCommand>(all.Length, StringComparer.OrdinalIgnoreCase);
+        foreach (RuleCommand one in all)
+        {
+            _byName.Add(one.Name, one);
+            IdsMax = Math.Max(IdsMax, one.Id);
+            if (one.Parent == 0)
+                continue;
+            if (!_children.TryGetValue(one.Parent, out List<RuleCommand>? its))
+                _children[one.Parent] = its = [];
+            its.Add(one);
+        }
     }
 
     /// <summary>The largest number of a command.</summary>
@@ -22,10 +30,10 @@ internal sealed class RuleCommands
     internal RuleCommand? Find(string name) => _byName.GetValueOrDefault(name);
 
     /// <summary>The subcommands of a command.</summary>
-    internal IEnumerable<RuleCommand> Children(RuleCommand parent) => _children[parent.Id];
+    internal IEnumerable<RuleCommand> Children(RuleCommand parent) => _children.GetValueOrDefault(parent.Id, []);
 
     /// <summary>True for a command that only its subcommands make sense of.</summary>
-    internal bool HasChildren(RuleCommand command) => _children.Contains(command.Id);
+    internal bool HasChildren(RuleCommand command) => _children.ContainsKey(command.Id);
 
     /// <summary>The commands of a category, subcommands too.</summary>
     internal IEnumerable<RuleCommand> In(CommandCategories category) => _all.Where(one => (one.Categories & category) != 0);

@@ -19,7 +19,7 @@ internal sealed class Users
     private readonly Lock _gate = new();
     private readonly RuleTerms _terms;
     private readonly Func<string> _password;
-    private SortedDictionary<string, User> _users = new(StringComparer.Ordinal);
+    private Dictionary<string, User> _users = new(StringComparer.Ordinal);
     private long _changes, _edits;
 
     /// <param name="terms">What rules are judged by.</param>
@@ -56,8 +56,11 @@ internal sealed class Users
     /// <summary>All users, by name, with the rights of one moment.</summary>
     internal List<NamedRights> All()
     {
+        List<NamedRights> all;
         lock (_gate)
-            return [.. _users.Values.Select(static user => new NamedRights(user.Name, user.Rights))];
+            all = [.. _users.Values.Select(static user => new NamedRights(user.Name, user.Rights))];
+        all.Sort(static (a, b) => string.CompareOrdinal(a.Name, b.Name));
+        return all;
     }
 
     /// <summary>The user of that name; null if there is none.</summary>
@@ -121,7 +124,7 @@ internal sealed class Users
     {
         lock (_gate)
         {
-            var users = new SortedDictionary<string, User>(StringComparer.Ordinal) { [DefaultName] = Default };
+            var users = new Dictionary<string, User>(StringComparer.Ordinal) { [DefaultName] = Default };
             Default.Rights = rights.GetValueOrDefault(DefaultName) ?? NewDefault();
             foreach ((string name, UserRights its) in rights)
             {

@@ -51,7 +51,7 @@ internal static class TierMedium
     internal static void Settle(LayeredMedium medium, TierSettings settings, DataDirectory data)
     {
         medium.Reserve();
-        if (medium.Id != 0)
+        if (!medium.Id.IsNone)
             data.NameTier(new TierName(medium.Id, FullPath(settings.Path), FullPath(settings.PmPath)));
         medium.Settle();
     }
@@ -74,7 +74,7 @@ internal static class TierMedium
     private static LayeredMedium Keep(TierSettings settings, DataDirectory data, long memoryLimitBytes)
     {
         string path = FullPath(settings.Path), pmPath = FullPath(settings.PmPath);
-        UInt128 id = IdFor(data, path, pmPath);
+        MediumId id = IdFor(data, path, pmPath);
         int lanes = data.Manifest.Lanes, buckets = Store.IndexBucketsFor(memoryLimitBytes, lanes);
         GarnetException? Fault(string at, ulong note) => HeadFault(at, note) ?? MemoryFault(at, note, lanes, memoryLimitBytes);
         return Layered(
@@ -169,16 +169,16 @@ internal static class TierMedium
         string.Join(" and ", new[] { kept.Path, kept.MemoryPath }.Where(static path => path.Length > 0));
 
     // One that lies elsewhere is not made anew here: it may hold what snapshots name.
-    private static UInt128 IdFor(DataDirectory data, string path, string pmPath)
+    private static MediumId IdFor(DataDirectory data, string path, string pmPath)
     {
         if (data.Manifest.Tier is not { } known)
-            return BinaryPrimitives.ReadUInt128LittleEndian(Libc.RandomBytes(16)) | 1;
+            return MediumId.New();
         ExpectPlace(known.Id, known.Path, path, KeptPart.Disk);
         ExpectPlace(known.Id, known.MemoryPath, pmPath, KeptPart.Memory);
         return known.Id;
     }
 
-    private static void ExpectPlace(UInt128 id, string known, string path, KeptPart part)
+    private static void ExpectPlace(MediumId id, string known, string path, KeptPart part)
     {
         if (known.Length == 0 || known == path || known == TierName.UnknownPath)
             return;

@@ -96,7 +96,7 @@ public sealed unsafe class FileMedium : IMedium
     /// <param name="mayRing">False to read by threads in any case.</param>
     /// <param name="part">What of a tier it is; null: on a disk.</param>
     /// <exception cref="GarnetException">It is another's, in use, or damaged; or the disk has less room.</exception>
-    public static FileMedium Keep(string directory, UInt128 id, long bytes, ulong note, bool mayRing = true, KeptPart? part = null)
+    public static FileMedium Keep(string directory, MediumId id, long bytes, ulong note, bool mayRing = true, KeptPart? part = null)
     {
         part ??= KeptPart.Disk;
         bytes = bytes / Block * Block;
@@ -116,7 +116,7 @@ public sealed unsafe class FileMedium : IMedium
 
     /// <summary>Opens the owner's file to read it only; null if it is not there.</summary>
     /// <exception cref="GarnetException">It is another's, in use, or damaged.</exception>
-    public static FileMedium? Look(string directory, UInt128 id, KeptPart? part = null)
+    public static FileMedium? Look(string directory, MediumId id, KeptPart? part = null)
     {
         if (!IsKept(directory, id, part))
             return null;
@@ -126,16 +126,16 @@ public sealed unsafe class FileMedium : IMedium
 
     /// <summary>True if the owner's file is there and its head is damaged, so that what is left shows which of these notes it had; it is left as it is.</summary>
     /// <exception cref="GarnetException">It is in use, or cannot be opened.</exception>
-    public static bool CanMendHead(string directory, UInt128 id, KeptPart part, IEnumerable<ulong> notes) =>
+    public static bool CanMendHead(string directory, MediumId id, KeptPart part, IEnumerable<ulong> notes) =>
         IsKept(directory, id, part) && KeptFile.MendHead(directory, part, id, notes, keep: null);
 
     /// <summary>Writes such a head anew; <paramref name="keep"/> is given the block as it was before.</summary>
     /// <exception cref="GarnetException">It is in use, or cannot be written.</exception>
-    public static void MendHead(string directory, UInt128 id, KeptPart part, IEnumerable<ulong> notes, Action<byte[]> keep) =>
+    public static void MendHead(string directory, MediumId id, KeptPart part, IEnumerable<ulong> notes, Action<byte[]> keep) =>
         KeptFile.MendHead(directory, part, id, notes, keep);
 
     /// <summary>True if the owner's file is there, whatever is in it.</summary>
-    public static bool IsKept(string directory, UInt128 id, KeptPart? part = null) =>
+    public static bool IsKept(string directory, MediumId id, KeptPart? part = null) =>
         File.Exists(KeptFile.PathOf(directory, part ?? KeptPart.Disk, id));
 
     /// <summary>The file, for whoever maps it.</summary>
@@ -148,7 +148,7 @@ public sealed unsafe class FileMedium : IMedium
     public ulong Note => _kept?.Note ?? 0;
 
     /// <summary>Its owner's id; 0 for a file that nobody opens again.</summary>
-    public UInt128 Id => _kept?.Id ?? 0;
+    public MediumId Id => _kept?.Id ?? default;
 
     /// <summary>Sets the room aside that a file that was there does not have yet.</summary>
     /// <exception cref="GarnetException">The disk has less.</exception>

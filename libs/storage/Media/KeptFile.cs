@@ -18,7 +18,7 @@ internal sealed unsafe class KeptFile : IDisposable
     private readonly KeptPart _part;
     private string _path;
 
-    private KeptFile(string directory, KeptPart part, UInt128 id, string path, int descriptor, bool isDirect)
+    private KeptFile(string directory, KeptPart part, MediumId id, string path, int descriptor, bool isDirect)
     {
         _directory = directory;
         _part = part;
@@ -28,7 +28,7 @@ internal sealed unsafe class KeptFile : IDisposable
         IsDirect = isDirect;
     }
 
-    public UInt128 Id { get; }
+    public MediumId Id { get; }
     public int Descriptor { get; }
     public bool IsDirect { get; }
     public ulong Note { get; private set; }
@@ -39,10 +39,10 @@ internal sealed unsafe class KeptFile : IDisposable
     /// <summary>Bytes it has now.</summary>
     public long FoundBytes => Libc.FactsOf(Descriptor)?.Bytes ?? 0;
 
-    public static string PathOf(string directory, KeptPart part, UInt128 id) => Path.Combine(directory, part.FileName(id));
+    public static string PathOf(string directory, KeptPart part, MediumId id) => Path.Combine(directory, part.FileName(id));
 
     /// <summary>Opens the one that is there.</summary>
-    public static KeptFile Open(string directory, KeptPart part, UInt128 id)
+    public static KeptFile Open(string directory, KeptPart part, MediumId id)
     {
         KeptFile file = OpenLocked(directory, part, id);
         try
@@ -61,7 +61,7 @@ internal sealed unsafe class KeptFile : IDisposable
     /// True if its head is damaged, and what is left of it shows which of these notes it had; then, with <paramref name="keep"/>, which is given the block as it was, it is
     /// written anew.
     /// </summary>
-    public static bool MendHead(string directory, KeptPart part, UInt128 id, IEnumerable<ulong> notes, Action<byte[]>? keep)
+    public static bool MendHead(string directory, KeptPart part, MediumId id, IEnumerable<ulong> notes, Action<byte[]>? keep)
     {
         using KeptFile file = OpenLocked(directory, part, id);
         using NativeArray<byte> memory = new(KeptHead.Block, KeptHead.Block);
@@ -76,7 +76,7 @@ internal sealed unsafe class KeptFile : IDisposable
     }
 
     /// <summary>Makes one where there is none.</summary>
-    public static KeptFile Make(string directory, KeptPart part, UInt128 id, ulong note)
+    public static KeptFile Make(string directory, KeptPart part, MediumId id, ulong note)
     {
         RemoveLeftovers(directory);
         string path = PathOf(directory, part, id) + Unfinished;
@@ -121,7 +121,7 @@ internal sealed unsafe class KeptFile : IDisposable
         _ = Libc.close(Descriptor);
     }
 
-    private static KeptFile OpenLocked(string directory, KeptPart part, UInt128 id)
+    private static KeptFile OpenLocked(string directory, KeptPart part, MediumId id)
     {
         KeptFile file = OpenAt(directory, part, id, PathOf(directory, part, id), 0);
         if (Libc.TryLock(file.Descriptor))
@@ -154,7 +154,7 @@ internal sealed unsafe class KeptFile : IDisposable
     private static string Elsewhere(KeptPart part) =>
         $"Name a directory that the server may write to, with room in it ({part.PathSetting})";
 
-    private static KeptFile OpenAt(string directory, KeptPart part, UInt128 id, string path, int how)
+    private static KeptFile OpenAt(string directory, KeptPart part, MediumId id, string path, int how)
     {
         fixed (byte* name = Encoding.UTF8.GetBytes(path + '\0'))
         {

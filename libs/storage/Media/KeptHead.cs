@@ -14,12 +14,12 @@ internal static unsafe class KeptHead
     private const int Bytes = 64, Magic = 0x46544E47, FormatVersion = 1, IdAt = 16, NoteAt = 32, CrcAt = 60; // "GNTF"
 
     /// <summary>Writes it to a block.</summary>
-    public static void Write(byte* head, UInt128 id, ulong note)
+    public static void Write(byte* head, MediumId id, ulong note)
     {
         new Span<byte>(head, Block).Clear();
         *(int*)head = Magic;
         *(int*)(head + 4) = FormatVersion;
-        Unsafe.WriteUnaligned(head + IdAt, id);
+        id.Write(new Span<byte>(head + IdAt, MediumId.Bytes));
         *(ulong*)(head + NoteAt) = note;
         *(uint*)(head + CrcAt) = Crc(head);
     }
@@ -28,17 +28,17 @@ internal static unsafe class KeptHead
     public static ulong NoteIn(byte* head) => *(ulong*)(head + NoteAt);
 
     /// <summary>Why a whole block is not the head of that owner's file; null if it is.</summary>
-    public static string? FaultOf(byte* head, UInt128 id) => *(int*)head != Magic ? "it is cut, or another file"
+    public static string? FaultOf(byte* head, MediumId id) => *(int*)head != Magic ? "it is cut, or another file"
         : *(uint*)(head + CrcAt) != Crc(head) ? "the checksum of its head is wrong"
         : *(int*)(head + 4) != FormatVersion ? $"version {*(int*)(head + 4)} is of a newer version of the server"
-        : Unsafe.ReadUnaligned<UInt128>(head + IdAt) != id ? "it has the id of another server's data"
+        : MediumId.Read(new(head + IdAt, MediumId.Bytes)) != id ? "it has the id of another server's data"
         : null;
 
     /// <summary>
     /// Which note a damaged head of that owner's file had; null if what is left does not show it. Where the checksum is one note's and all else another's the checksum is
     /// right: damage makes one note of another sooner than a checksum of another.
     /// </summary>
-    public static ulong? NoteBefore(byte* head, UInt128 id, IEnumerable<ulong> notes)
+    public static ulong? NoteBefore(byte* head, MediumId id, IEnumerable<ulong> notes)
     {
         using Garnet.Common.NativeArray<byte> memory = new(Block, Block);
         ulong? byAllElse = null;

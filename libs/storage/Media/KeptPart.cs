@@ -7,7 +7,7 @@ namespace Garnet.Media;
 public sealed record KeptPart(string Ending, string PathSetting, string SizeSetting)
 {
     /// <summary>Its name, by its owner's id.</summary>
-    public string FileName(UInt128 id) => $"tier-{id:x32}{Ending}";
+    public string FileName(MediumId id) => $"tier-{id}{Ending}";
 
     /// <summary>The one on a disk.</summary>
     public static KeptPart Disk { get; } = new("", "tier-path", "tier-size");

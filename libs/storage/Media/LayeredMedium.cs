@@ -51,7 +51,7 @@ public sealed unsafe class LayeredMedium : IMedium
     public ulong Note => Disk?.Note ?? _memory?.File?.Note ?? 0;
 
     /// <summary>Its owner's id; 0 where nobody opens it again.</summary>
-    public UInt128 Id => Disk?.Id ?? _memory?.File?.Id ?? 0;
+    public MediumId Id => Disk?.Id ?? _memory?.File?.Id ?? default;
 
     /// <summary>Sets the room aside that files that were there do not have yet.</summary>
     /// <exception cref="GarnetException">A disk has less.</exception>

@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Tsavorite;
 
 /// <summary>What a store needs to know at birth. Everything not given is derived.</summary>
@@ -35,7 +37,7 @@ public sealed record StoreSettings
     public Garnet.Media.IMedium? Tier { get; init; }
 
     /// <summary>What tells the content of <see cref="Tier"/> from all others', so that snapshots may name what lies there; 0 = it does not outlive the store.</summary>
-    public UInt128 TierId { get; init; }
+    public MediumId TierId { get; init; }
 
     /// <summary>What snapshots name, to be read only, for a store without a tier of its own; its owner's as well.</summary>
     public Garnet.Media.IMedium? Named { get; init; }

@@ -4,6 +4,7 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Garnet.Aof.Test.Reading;
@@ -160,15 +161,15 @@ public sealed class DirectoryTests
         using (DataDirectory directory = DataDirectory.OpenUnlocked(disk))
         {
             Assert.That(Encoding.ASCII.GetString(disk.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 3\n"), "an older server can have it");
-            directory.NameTier(new TierName(77, "/mnt/a disk/ü"));
+            directory.NameTier(new TierName(new MediumId(0, 77), "/mnt/a disk/ü"));
         }
         Assert.That(Encoding.ASCII.GetString(disk.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 4\n"));
         using (DataDirectory again = DataDirectory.OpenUnlocked(disk))
-            Assert.That(again.Manifest.Tier, Is.EqualTo(new TierName(77, "/mnt/a disk/ü")));
+            Assert.That(again.Manifest.Tier, Is.EqualTo(new TierName(new MediumId(0, 77), "/mnt/a disk/ü")));
         foreach (string path in (string[])["/mnt/a disk/ü", ""])
         {
             var parts = new SimulatedDisk();
-            TierName both = new(77, path, "/mnt/none");
+            TierName both = new(new MediumId(0, 77), path, "/mnt/none");
             using (DataDirectory directory = DataDirectory.OpenUnlocked(parts)) directory.NameTier(both);
             Assert.That(Encoding.ASCII.GetString(parts.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 5\n"));
             using DataDirectory found = DataDirectory.OpenUnlocked(parts);

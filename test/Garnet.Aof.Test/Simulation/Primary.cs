@@ -4,6 +4,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Reading;
 using Garnet.Aof.Test.Writing;
 using Garnet.Aof.Writing;
+using Garnet.Media;
 using Tsavorite;
 using Tsavorite.Test.Tiers;
 
@@ -17,7 +18,7 @@ internal sealed class Primary : IDisposable
     public const int TierSegmentBytes = 8 << 10;
     private const int LargeBytes = 9_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4;
     private const long MemoryBytes = 16 << 20;
-    public static readonly TierName TierName = new(7, "/tier");
+    public static readonly TierName TierName = new(new MediumId(0, 7), "/tier");
 
     private readonly Random _random;
     private readonly History _history;

@@ -22,7 +22,7 @@ public sealed unsafe class NamedSnapshotTests
     public void A_file_that_names_is_checked_and_loaded_and_the_tier_is_not_read([Values(1, 3)] int threads)
     {
         StoreFigures figures = Reload(keys: 60_000, memoryMiB: 8, tierMiB: 64, threads, out SnapshotFileFacts facts, out _);
-        Assert.That((facts.NamesSegments, facts.TierId), Is.EqualTo((true, (UInt128)77)));
+        Assert.That((facts.NamesSegments, facts.TierId), Is.EqualTo((true, new MediumId(0, 77))));
         Assert.That(facts.References, Is.GreaterThan(20_000UL));
         Assert.That((figures.Tier!.Reads, figures.Tier.Records), Is.EqualTo((0L, (long)facts.References)));
     }
@@ -38,7 +38,7 @@ public sealed unsafe class NamedSnapshotTests
     private StoreFigures Reload(int keys, int memoryMiB, int tierMiB, int threads, out SnapshotFileFacts facts, out long ms)
     {
         FileDisk disk = new(_directory);
-        using (FileMedium medium = FileMedium.Keep(_directory, 77, (long)tierMiB << 20, 16))
+        using (FileMedium medium = FileMedium.Keep(_directory, new MediumId(0, 77), (long)tierMiB << 20, 16))
         {
             using Store store = new(Settings(medium, memoryMiB));
             Fill(store, keys);
@@ -47,7 +47,7 @@ public sealed unsafe class NamedSnapshotTests
             medium.Settle();
         }
         facts = SnapshotReader.Check(disk, facts.Name);
-        using FileMedium again = FileMedium.Keep(_directory, 77, (long)tierMiB << 20, 16);
+        using FileMedium again = FileMedium.Keep(_directory, new MediumId(0, 77), (long)tierMiB << 20, 16);
         again.Settle();
         using Store loaded = new(Settings(again, memoryMiB));
         loaded.SetMemoryLimit(0);
@@ -76,6 +76,6 @@ public sealed unsafe class NamedSnapshotTests
     private static StoreSettings Settings(IMedium medium, int memoryMiB) => new()
     {
         BackgroundMovers = false, Partitions = 4, HashSeed = 5, HugePages = false, MemoryLimitBytes = (long)memoryMiB << 20, ReserveBytes = 4L << 30,
-        Tier = medium, TierId = 77, IndexBuckets = 16,
+        Tier = medium, TierId = new MediumId(0, 77), IndexBuckets = 16,
     };
 }

@@ -1,3 +1,4 @@
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -34,14 +35,14 @@ internal sealed unsafe class ColdClassTests
     {
         const int Keys = 500;
         using SimulatedMedium medium = new(8 << 20);
-        using Bench bench = new(TieredBench.Settings(medium) with { TierId = 7 });
+        using Bench bench = new(TieredBench.Settings(medium) with { TierId = new MediumId(0, 7) });
         bench.Cold(Keys, bytes);
         long used = bench.Tier().SizeBytes - bench.Tier().FreeBytes;
         Assert.That(used, Is.LessThan(Keys * (bytes + 40L) * 110 / 100 + (2 * Segment)));
         ExpectReads(bench, Keys, bytes, recordMax);
         NamingList list = NamingList.Of(bench.Store);
         medium.Crash(1);
-        using Bench again = new(TieredBench.Settings(medium) with { TierId = 7 });
+        using Bench again = new(TieredBench.Settings(medium) with { TierId = new MediumId(0, 7) });
         Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
         ExpectReads(again, Keys, bytes, recordMax); // their segments' heads say how long they are
     }

@@ -1,3 +1,4 @@
+using Garnet.Media;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -29,7 +30,7 @@ internal sealed class ColdCleanerTests
     public void What_a_snapshot_names_is_not_rewritten_while_much_waits_for_the_next()
     {
         using SimulatedMedium medium = new(1 << 20);
-        using Bench bench = new(TieredBench.Settings(medium) with { TierId = 7 });
+        using Bench bench = new(TieredBench.Settings(medium) with { TierId = new MediumId(0, 7) });
         Fill(bench, "named", 5 * Keys);
         Fill(bench, "gone", 8 * Keys);
         Snapshot(bench, 1);

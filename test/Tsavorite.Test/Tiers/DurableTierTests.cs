@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Media;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -223,7 +224,7 @@ public sealed class DurableTierTests
         NamingList list = NamingList.Of(bench.Store);
         Refuses(list, TieredBench.KeptSettings(empty), "are not those that are named");
         Refuses(list, TieredBench.KeptSettings(small), "smaller");
-        Refuses(list, TieredBench.KeptSettings(medium) with { TierId = 8 }, "another server");
+        Refuses(list, TieredBench.KeptSettings(medium) with { TierId = new MediumId(0, 8) }, "another server");
         Refuses(list, Bench.Tiny(), "there is no tier");
         medium.At(1 * (32 << 10), 64).Clear();
         Refuses(list, TieredBench.KeptSettings(medium), "segment 1");

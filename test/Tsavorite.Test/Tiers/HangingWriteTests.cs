@@ -1,5 +1,6 @@
 using Garnet.Common;
 using Garnet.Common.Test;
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -15,7 +16,7 @@ internal sealed class HangingWriteTests
         private readonly ManualResetEventSlim _answers = new(), _writes = new();
         private readonly SimulatedMedium _medium = new(16 << 20);
 
-        public Stage(EvictionPolicy policy = EvictionPolicy.NoEviction, UInt128 id = default)
+        public Stage(EvictionPolicy policy = EvictionPolicy.NoEviction, MediumId id = default)
         {
             Store = new Store(TieredBench.Settings(_medium) with
             {
@@ -65,7 +66,7 @@ internal sealed class HangingWriteTests
     [Test]
     public void A_snapshot_that_is_to_name_what_lies_there_is_refused_and_says_why_and_the_next_one_is_taken()
     {
-        using Stage stage = new(id: 1);
+        using Stage stage = new(id: new MediumId(0, 1));
         Assert.That(() => stage.Store.BeginSnapshot(new SnapshotOptions { NamesSegments = true }),
             Throws.TypeOf<GarnetException>().With.Message.Contains("has not answered a write"));
         stage.Answer();

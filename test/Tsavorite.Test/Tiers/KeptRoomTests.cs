@@ -1,3 +1,4 @@
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -39,7 +40,7 @@ internal sealed class KeptRoomTests
     {
         private readonly Bench _bench = new(TieredBench.Settings(medium) with
         {
-            TierId = 7, MemoryLimitBytes = 1 << 20, Policy = EvictionPolicy.AllKeysLru,
+            TierId = new MediumId(0, 7), MemoryLimitBytes = 1 << 20, Policy = EvictionPolicy.AllKeysLru,
         });
         private readonly Random _random = new(1);
         private long _snapshotAtMs;

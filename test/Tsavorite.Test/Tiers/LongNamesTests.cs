@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common;
+using Garnet.Media;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -290,7 +291,7 @@ public sealed class LongNamesTests
     private static SegmentRow[] Rows(NamingList list) =>
         [.. list.Segments.SelectMany(static block => MemoryMarshal.Cast<byte, SegmentRow>(block.AsSpan(SegmentTable.HeadBytes)).ToArray())];
 
-    private static StoreSettings Settings(SimulatedMedium medium) => TieredBench.Settings(medium) with { TierId = 7 };
+    private static StoreSettings Settings(SimulatedMedium medium) => TieredBench.Settings(medium) with { TierId = new MediumId(0, 7) };
 
     private static Bench Filled(SimulatedMedium medium, out SortedDictionary<string, string> content)
     {

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Media;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -391,7 +392,7 @@ public sealed class LongRecordTests
     public void What_is_read_written_and_moved_at_random_is_what_a_model_says([Range(1, 4)] int seed)
     {
         using SimulatedMedium medium = new(3 << 20);
-        using Bench bench = new(TieredBench.Settings(medium) with { TierId = 7, MemoryLimitBytes = 4 << 20 });
+        using Bench bench = new(TieredBench.Settings(medium) with { TierId = new MediumId(0, 7), MemoryLimitBytes = 4 << 20 });
         Random random = new(seed);
         Dictionary<string, byte[]> model = [];
         for (int step = 0; step < 3000; step++)

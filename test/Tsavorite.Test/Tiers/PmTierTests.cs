@@ -101,7 +101,7 @@ internal sealed class PmTierTests
     {
         PmSim memory = new(new byte[1 << 20]);
         using LayeredMedium medium = new(null, new PmMedium(memory));
-        using Bench bench = new(TieredBench.Settings(medium) with { TierId = 7 });
+        using Bench bench = new(TieredBench.Settings(medium) with { TierId = new MediumId(0, 7) });
         bench.Cold(100, 100);
         int at;
         fixed (byte* all = memory.At(0, (int)memory.Bytes))
@@ -138,7 +138,7 @@ internal sealed class PmTierTests
     {
         const int Segments = 64, Cold = 1500;
         using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
-        using Bench bench = new(TieredBench.Settings(tier.Medium) with { TierId = 7 });
+        using Bench bench = new(TieredBench.Settings(tier.Medium) with { TierId = new MediumId(0, 7) });
         Snapshots snapshots = new(bench.Store);
         bench.Cold(Cold, 1000);
         snapshots.Take();
@@ -210,7 +210,7 @@ internal sealed class PmTierTests
     {
         const int Longs = 3, LongBytes = 900_000, Batch = 150, Rounds = 40;
         PmSim first = new(new byte[13 << 18]);
-        StoreSettings settings = TieredBench.Settings(new LayeredMedium(null, new PmMedium(first))) with { TierId = 7 };
+        StoreSettings settings = TieredBench.Settings(new LayeredMedium(null, new PmMedium(first))) with { TierId = new MediumId(0, 7) };
         NamingList list;
         using (Bench bench = new(settings))
         {
@@ -331,7 +331,7 @@ internal sealed class PmTierTests
         const int MemoryBytes = 512 << 10;
         using SimulatedMedium? disk = overDisk ? new(4 << 20) : null;
         PmSim memory = new(new byte[MemoryBytes]);
-        StoreSettings settings = TieredBench.Settings(new LayeredMedium(disk, new PmMedium(wrap?.Invoke(memory) ?? memory))) with { TierId = 7 };
+        StoreSettings settings = TieredBench.Settings(new LayeredMedium(disk, new PmMedium(wrap?.Invoke(memory) ?? memory))) with { TierId = new MediumId(0, 7) };
         using Bench bench = new(settings);
         for (int i = 0; i < 500; i++) bench.Set("k" + i, TieredBench.Value(i, 400 + (i % 300)));
         bench.Demote();

@@ -1,4 +1,5 @@
 using Garnet.Common.Test;
+using Garnet.Media;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -11,7 +12,7 @@ public sealed class RoomThatComesTests
     {
         const int Keys = 1400;
         using SimulatedMedium medium = new(2 << 20);
-        using Bench bench = new(Settings(medium) with { TierId = 0 });
+        using Bench bench = new(Settings(medium) with { TierId = default });
         using StoreSession other = bench.Store.OpenSession();
         int written = 0;
         for (; written < 10 * Keys && bench.Session.Room.Ensure(1000); written++) // what is overwritten on the tier is read first, and kept, since nobody polls
@@ -106,7 +107,7 @@ public sealed class RoomThatComesTests
     public void Who_has_waited_for_long_enough_evicts_where_that_is_allowed_and_the_tier_is_short_of_room([Values] bool evicts, [Values] bool isShort)
     {
         using SimulatedMedium medium = new(isShort ? 256 << 10 : 8 << 20);
-        using Bench bench = new(Settings(medium) with { TierId = 0, Policy = evicts ? EvictionPolicy.AllKeysLru : EvictionPolicy.NoEviction });
+        using Bench bench = new(Settings(medium) with { TierId = default, Policy = evicts ? EvictionPolicy.AllKeysLru : EvictionPolicy.NoEviction });
         bool wasShort = false;
         for (int i = 0; i < 20_000 && !wasShort; i++)
         {
@@ -143,5 +144,5 @@ public sealed class RoomThatComesTests
     }
 
     private static StoreSettings Settings(SimulatedMedium medium) =>
-        TieredBench.Settings(medium) with { TierId = 7, MemoryLimitBytes = 1 << 20, Partitions = 2 };
+        TieredBench.Settings(medium) with { TierId = new MediumId(0, 7), MemoryLimitBytes = 1 << 20, Partitions = 2 };
 }

@@ -20,14 +20,14 @@ public sealed unsafe class SegmentJudgeTests
         {
             byte* head = pages.Items, end = head + Page;
             ColdSegment segment = new() { Life = number };
-            ColdHead.Write(head, number, &segment, 7);
+            ColdHead.Write(head, number, &segment, new MediumId(0, 7));
             Random.Shared.NextBytes(new Span<byte>(end, Page));
             Assert.That(medium.Write((long)number * SegmentBytes, head, Page), Is.Zero);
             Assert.That(medium.Write(((long)number * SegmentBytes) + ColdEnd.PageAt(Used), end, Page), Is.Zero);
             rows.Add(new SegmentRow { Number = number, Life = number, Used = Used, End = ColdEnd.MarkOf(end) });
         }
         Assert.That(medium.Sync(), Is.Zero);
-        SegmentJudge judge = new(medium, 7, SegmentBytes);
+        SegmentJudge judge = new(medium, new MediumId(0, 7), SegmentBytes);
         long began = Stopwatch.GetTimestamp();
         judge.Judge(rows);
         TestContext.Out.WriteLine($"{Stopwatch.GetElapsedTime(began).TotalMilliseconds:F0} ms, {medium.Facts.Reading}, direct {medium.Facts.IsDirect}");

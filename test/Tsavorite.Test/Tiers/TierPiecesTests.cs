@@ -30,7 +30,7 @@ internal sealed unsafe class TierPiecesTests
     {
         const int LongBytes = 256 << 20;
         using SimulatedMedium medium = new(1 << 20);
-        using ColdTier tier = new(medium, Segment, 0);
+        using ColdTier tier = new(medium, Segment, id: default);
         List<ulong> gone = [];
         KeptReads kept = new(tier, read => gone.Add(read.Word));
         kept.Add(new ColdRead(1) { Parts = 1, RecordBytes = 100, State = ColdReadState.Ready }, step: 1);

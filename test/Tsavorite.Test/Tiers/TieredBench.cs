@@ -1,3 +1,4 @@
+using Garnet.Media;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -29,7 +30,7 @@ internal static class TieredBench
     }
 
     /// <summary>Of a tier whose segments snapshots may name.</summary>
-    public static StoreSettings KeptSettings(SimulatedMedium medium) => Settings(medium) with { TierId = 7 };
+    public static StoreSettings KeptSettings(SimulatedMedium medium) => Settings(medium) with { TierId = new MediumId(0, 7) };
 
     /// <summary>3,000 keys in database 0, every tenth with an expiry, 200 in database 3; a tenth of them in memory.</summary>
     public static Bench Filled(SimulatedMedium medium, out SortedDictionary<string, string> content)

@@ -8,18 +8,28 @@ internal sealed class RightsNeeds
 {
     private readonly RightsNeed[] _needs;
 
-    internal RightsNeeds(IReadOnlyList<CommandSpec> specs) => _needs = [.. specs.Select(Of)];
+    internal RightsNeeds(IReadOnlyList<CommandSpec> specs)
+    {
+        _needs = new RightsNeed[specs.Count];
+        for (int id = 0; id < _needs.Length; id++) _needs[id] = Of(specs[id]);
+    }
 
     internal ref readonly RightsNeed this[int command] => ref _needs[command];
 
     /// <summary>The commands as rules name them; the first spec is no command.</summary>
     internal static RuleCommands Named(IReadOnlyList<CommandSpec> specs)
     {
-        var ids = specs.Select(static (spec, id) => (spec.Name, id)).ToDictionary(static pair => pair.Name, static pair => pair.id);
-        return new RuleCommands(specs.Select(Named).Skip(1));
-
-        RuleCommand Named(CommandSpec spec, int id) => new(id, spec.Name.ToLowerInvariant(), SpecCategories.Of(spec), ParentOf(spec));
-        int ParentOf(CommandSpec spec) => spec.IsSubcommand ? ids[spec.Name[..spec.Name.IndexOf('|')]] : 0;
+        var parents = new Dictionary<string, int>(StringComparer.Ordinal);
+        var all = new RuleCommand[specs.Count - 1];
+        for (int id = 1; id < specs.Count; id++)
+        {
+            CommandSpec spec = specs[id];
+            if ((spec.Flags & CommandFlags.Container) != 0)
+                parents.Add(spec.Name, id); // it stands before its subcommands
+            int parent = spec.IsSubcommand ? parents[spec.Name[..spec.Name.IndexOf('|', StringComparison.Ordinal)]] : 0;
+            all[id - 1] = new RuleCommand(id, spec.Name.ToLowerInvariant(), SpecCategories.Of(spec), parent);
+        }
+        return new RuleCommands(all);
     }
 
     /// <summary>What a usage of a key, in Redis's words, needs.</summary>

@@ -13,7 +13,7 @@ public sealed record MemoryShare(long Bytes, int Percent) : ISettingValue
     public bool LinesAdd => false;
 
     /// <summary>The amount in bytes; 0 for no limit.</summary>
-    public long Of(long totalBytes) => Percent > 0 ? (long)((Int128)totalBytes * Percent / 100) : Bytes;
+    public long Of(long totalBytes) => Percent > 0 ? (totalBytes / 100 * Percent) + (totalBytes % 100 * Percent / 100) : Bytes;
 
     public ISettingValue? Parse(string text, out string error)
     {

@@ -136,7 +136,7 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     }
 
     // Where its file is the snapshots do not say; the next start looks for it in tier-path.
-    private TierName? TierOfNewest() => _newest is { TierId: var id } && id != 0 ? new TierName(id, TierName.UnknownPath) : null;
+    private TierName? TierOfNewest() => _newest is { TierId: var id } && !id.IsNone ? new TierName(id, TierName.UnknownPath) : null;
 
     private void InspectSnapshots()
     {

@@ -1,4 +1,4 @@
-using System.Globalization;
+using Garnet.Media;
 
 namespace Garnet.Aof.Format;
 
@@ -6,7 +6,7 @@ namespace Garnet.Aof.Format;
 /// <param name="Id">Its id.</param>
 /// <param name="Path">Where its part on a disk was.</param>
 /// <param name="MemoryPath">Where its part in persistent memory was.</param>
-public sealed record TierName(UInt128 Id, string Path, string MemoryPath = "")
+public sealed record TierName(MediumId Id, string Path, string MemoryPath = "")
 {
     /// <summary>Where a file is of which nobody knows where it is.</summary>
     public const string UnknownPath = "/";
@@ -14,7 +14,7 @@ public sealed record TierName(UInt128 Id, string Path, string MemoryPath = "")
     private const int PathCharsMax = 4096; // of each path in the line, in a manifest of 16 KiB
 
     internal string Encode() =>
-        $"{Id.ToString("x32", CultureInfo.InvariantCulture)} {Escape(Path)}{(MemoryPath.Length == 0 ? "" : " " + Escape(MemoryPath))}";
+        $"{Id} {Escape(Path)}{(MemoryPath.Length == 0 ? "" : " " + Escape(MemoryPath))}";
 
     /// <summary>Reads what a manifest says; <paramref name="hasMemory"/>: of a version whose tiers have a part in persistent memory.</summary>
     internal static bool TryDecode(string text, bool hasMemory, out TierName? name)
@@ -23,7 +23,7 @@ public sealed record TierName(UInt128 Id, string Path, string MemoryPath = "")
         string[] words = text.Split(' ');
         if (words.Length != (hasMemory ? 3 : 2) || words[0].Length != 32)
             return false;
-        if (!UInt128.TryParse(words[0], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out UInt128 id) || id == 0)
+        if (!MediumId.TryParse(words[0], out MediumId id) || id.IsNone)
             return false;
         if (words.Skip(1).Any(static path => path.Length is 0 or > PathCharsMax) || words[^1] == NoPart)
             return false;

@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Garnet.Aof;
 
 /// <summary>
@@ -22,7 +24,7 @@ public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Reco
     public long SegmentsInMemory { get; init; }
 
     /// <summary>The tier's id; 0: it names none.</summary>
-    public UInt128 TierId { get; init; }
+    public MediumId TierId { get; init; }
 
     /// <summary>When it was cut, Unix microseconds; 0 = not known.</summary>
     public long StartUnixUs { get; init; }

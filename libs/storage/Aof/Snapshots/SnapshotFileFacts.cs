@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>What a snapshot file says of itself.</summary>
@@ -28,7 +30,7 @@ public readonly record struct SnapshotFileFacts
     /// <inheritdoc cref="ReferencesToMemory"/>
     public long SegmentsInMemory { get; init; }
     /// <summary>The tier that the segments are of, where all of the file was read; 0: of none.</summary>
-    public UInt128 TierId { get; init; }
+    public MediumId TierId { get; init; }
     /// <summary>Blocks in the file.</summary>
     public ulong Blocks { get; init; }
     /// <summary>Records in all blocks.</summary>

@@ -5,7 +5,7 @@ namespace Garnet.Aof.Snapshots;
 
 /// <summary>The 64 bytes behind the last block, with a tag in sealed files; zeros follow up to a multiple of 4,096, where the file ends.</summary>
 internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulong RecordBytes, ulong Batch, uint BlocksCrc,
-    UInt128 Tag = default)
+    Guid Tag = default)
 {
     public const int Bytes = 64;
     public const int FileMultiple = 4096;
@@ -23,7 +23,7 @@ internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulon
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], RecordBytes);
         BinaryPrimitives.WriteUInt64LittleEndian(to[32..], Batch);
         BinaryPrimitives.WriteUInt32LittleEndian(to[40..], BlocksCrc);
-        BinaryPrimitives.WriteUInt128LittleEndian(to[TagOffset..], Tag);
+        Tag.TryWriteBytes(to[TagOffset..]);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
     }
 
@@ -33,7 +33,7 @@ internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulon
         Span<byte> bytes = stackalloc byte[Bytes], tag = stackalloc byte[SnapshotSeal.TagBytes];
         Write(bytes);
         seal.Tag(SnapshotSeal.FooterPlace, 0, bytes[..TagOffset], tag);
-        return this with { Tag = BinaryPrimitives.ReadUInt128LittleEndian(tag) };
+        return this with { Tag = new Guid(tag) };
     }
 
     /// <summary>True if this server wrote it, for this file.</summary>
@@ -55,7 +55,7 @@ internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulon
             BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[32..]),
             BinaryPrimitives.ReadUInt32LittleEndian(from[40..]),
-            BinaryPrimitives.ReadUInt128LittleEndian(from[TagOffset..]));
+            new Guid(from[TagOffset..CrcOffset]));
         return true;
     }
 

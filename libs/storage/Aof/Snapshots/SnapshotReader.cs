@@ -1,7 +1,8 @@
 using System.Runtime.ExceptionServices;
 using Garnet.Aof.Disk;
-using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Common;
+using Garnet.Media;
 using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;
@@ -21,7 +22,7 @@ public static class SnapshotReader
         ArgumentNullException.ThrowIfNull(disk);
         using SnapshotBlocks blocks = new(disk, name);
         progress?.Begin("checking a snapshot", blocks.Facts.FileBytes);
-        object? tier = null; // a UInt128: all tables have the same
+        object? tier = null; // a MediumId: all tables have the same
         long referencesToMemory = 0, segmentsInMemory = 0;
         Share(threads, blocks, () =>
         {
@@ -46,7 +47,7 @@ public static class SnapshotReader
         });
         return blocks.Facts with
         {
-            TierId = (UInt128)(tier ?? UInt128.Zero), ReferencesToMemory = referencesToMemory, SegmentsInMemory = segmentsInMemory,
+            TierId = (MediumId)(tier ?? default(MediumId)), ReferencesToMemory = referencesToMemory, SegmentsInMemory = segmentsInMemory,
         };
     }
 

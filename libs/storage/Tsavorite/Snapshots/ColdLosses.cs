@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Text;
+using Garnet.Media;
 
 namespace Tsavorite;
 
@@ -18,7 +19,7 @@ public sealed unsafe class ColdLosses
     private readonly HashSet<(uint Namespace, ulong Bits)> _settled = [];
     private readonly SortedSet<uint> _others = [];
     private int _shift, _segmentBytes;
-    private UInt128 _id;
+    private MediumId _id;
 
     /// <summary>True if anything is lost.</summary>
     public bool HasAny => _keys.Count + Pieces != 0;

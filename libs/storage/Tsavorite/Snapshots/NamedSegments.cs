@@ -120,7 +120,7 @@ public sealed unsafe class NamedSegments(Store store)
     }
 
     /// <summary>The tier that a block of a table is of.</summary>
-    public static UInt128 TierOf(ReadOnlySpan<byte> block) => SegmentTable.IdOf(block);
+    public static MediumId TierOf(ReadOnlySpan<byte> block) => SegmentTable.IdOf(block);
 
     /// <summary>Segments in a block of a table, -1 if it is none.</summary>
     public static int CountSegments(ReadOnlySpan<byte> block)
@@ -296,7 +296,7 @@ public sealed unsafe class NamedSegments(Store store)
         if (!SegmentTable.HasHashesOf(_head, store.Core))
             throw Other(file, "its keys have other hashes than this server's, so that nobody knows which a lost one was");
         losses.Begin(_head);
-        UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
+        MediumId id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
         if (_medium is null || id != SegmentTable.IdOf(_head))
         {
             _strays.UnionWith(_rows.Keys);
@@ -312,7 +312,7 @@ public sealed unsafe class NamedSegments(Store store)
     }
 
     // What a start refuses, a check finds and a repair mends.
-    private List<uint> Judge(IMedium medium, UInt128 id)
+    private List<uint> Judge(IMedium medium, MediumId id)
     {
         SegmentJudge judge = new(medium, id, 1 << _shift);
         judge.Judge(_rows.Values);
@@ -329,7 +329,7 @@ public sealed unsafe class NamedSegments(Store store)
                 "tier-path is not set",
                 "Set tier-path to where the tier's file is; a server without a tier gets the data as a replica of this one (REPLICAOF)");
         }
-        UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
+        MediumId id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
         if (id != SegmentTable.IdOf(_head))
             throw Other(file, "it has the id of another server's data");
         int segmentBytes = 1 << _shift;

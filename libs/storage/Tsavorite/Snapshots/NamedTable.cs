@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Tsavorite;
 
 /// <summary>A snapshot's table of segments, judged.</summary>
@@ -5,7 +7,7 @@ namespace Tsavorite;
 /// <param name="Runs">Which of them continue others.</param>
 /// <param name="SegmentBytes">Bytes of a segment.</param>
 /// <param name="Id">The tier's.</param>
-internal readonly record struct NamedTable(Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, UInt128 Id)
+internal readonly record struct NamedTable(Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, MediumId Id)
 {
     /// <summary>The row of the segment that a place of the medium lies in; there is one.</summary>
     public SegmentRow RowAt(long offset) => Rows[(uint)(offset / SegmentBytes)];

@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// Judges whether segments on a medium are those that a snapshot names, by two pages of each: the one with its head, which was written first, and the one that was
 /// written last. What lies between was written in this order and made durable before the snapshot counted, so that a medium that has both has all of it.
 /// </summary>
-internal sealed unsafe class SegmentJudge(IMedium medium, UInt128 id, int segmentBytes)
+internal sealed unsafe class SegmentJudge(IMedium medium, MediumId id, int segmentBytes)
 {
     private const int SegmentsAtOnce = 64, PagesAtOnce = 2 * SegmentsAtOnce, PageBytes = ColdSegments.PageBytes;
     private readonly int[] _results = new int[PagesAtOnce];

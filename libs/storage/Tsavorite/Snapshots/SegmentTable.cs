@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Garnet.Media;
 
 namespace Tsavorite;
 
@@ -15,7 +16,7 @@ internal static unsafe class SegmentTable
     public static void WriteHead(Span<byte> to, StoreCore core, ColdTier tier)
     {
         to[..HeadBytes].Clear();
-        BinaryPrimitives.WriteUInt128LittleEndian(to, tier.Id);
+        tier.Id.Write(to);
         BinaryPrimitives.WriteUInt64LittleEndian(to[SeedAt..], core.HashSeed);
         BinaryPrimitives.WriteInt32LittleEndian(to[PartitionsAt..], core.Shape->PartitionCount);
         BinaryPrimitives.WriteInt32LittleEndian(to[BucketsAt..], core.Shape->BucketsPerSegment);
@@ -44,7 +45,7 @@ internal static unsafe class SegmentTable
         return true;
     }
 
-    public static UInt128 IdOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadUInt128LittleEndian(head);
+    public static MediumId IdOf(ReadOnlySpan<byte> head) => MediumId.Read(head);
 
     public static int SegmentBytesOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadInt32LittleEndian(head[SegmentBytesAt..]);
 

@@ -37,12 +37,12 @@ internal sealed class ColdTier : IDisposable
     /// <param name="segmentBytes">Bytes of a segment.</param>
     /// <param name="id">What tells its content from all others'.</param>
     /// <param name="monotonicUs">The clock that tells how long a device takes; null: the system's.</param>
-    public ColdTier(IMedium medium, int segmentBytes, UInt128 id, Func<long>? monotonicUs = null)
+    public ColdTier(IMedium medium, int segmentBytes, MediumId id, Func<long>? monotonicUs = null)
     {
         _monotonicUs = monotonicUs;
         Medium = medium;
         Id = id;
-        Names = id == 0 ? null : new TierNames(this);
+        Names = id.IsNone ? null : new TierNames(this);
         Segments = new ColdLayers(medium.Parts, segmentBytes);
         Gate = new PromotionGate(this);
     }
@@ -81,7 +81,7 @@ internal sealed class ColdTier : IDisposable
     public IMedium Medium { get; }
 
     /// <summary>What tells the medium's content from all others'; 0: it is scratch.</summary>
-    public UInt128 Id { get; }
+    public MediumId Id { get; }
 
     /// <summary>Who names its segments; null: nobody ever does.</summary>
     public TierNames? Names { get; }

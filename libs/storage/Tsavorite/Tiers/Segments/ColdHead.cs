@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using Garnet.Media;
 
 namespace Tsavorite;
 
@@ -15,7 +16,7 @@ internal static unsafe class ColdHead
     private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, RecordMaxAt = 40, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
     private const int FormatVersion = 3, FormatVersionMin = 2;
 
-    public static void Write(byte* to, uint number, ColdSegment* segment, UInt128 id)
+    public static void Write(byte* to, uint number, ColdSegment* segment, MediumId id)
     {
         new Span<byte>(to, Bytes).Clear();
         *(int*)to = Magic;
@@ -23,7 +24,7 @@ internal static unsafe class ColdHead
         *(uint*)(to + 8) = number;
         *(int*)(to + 12) = segment->Band;
         *(ulong*)(to + LifeAt) = segment->Life;
-        Unsafe.WriteUnaligned(to + IdAt, id);
+        id.Write(new Span<byte>(to + IdAt, MediumId.Bytes));
         *(int*)(to + RecordMaxAt) = segment->RecordMax;
         *(uint*)(to + CrcAt) = Crc(to);
     }
@@ -43,14 +44,14 @@ internal static unsafe class ColdHead
     }
 
     /// <summary>What stands there instead of the head that a snapshot names.</summary>
-    public static ColdHeadState Judge(byte* from, in SegmentRow row, UInt128 id)
+    public static ColdHeadState Judge(byte* from, in SegmentRow row, MediumId id)
     {
         if (new ReadOnlySpan<byte>(from, Bytes).IndexOfAnyExcept((byte)0) < 0)
             return ColdHeadState.Other; // never written, or cut off and made anew
         if (*(uint*)(from + CrcAt) != Crc(from))
             return ColdHeadState.Damaged;
         bool isNamed = *(int*)from == Magic && *(int*)(from + 4) is FormatVersionMin or FormatVersion && *(uint*)(from + 8) == row.Number
-            && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life && Unsafe.ReadUnaligned<UInt128>(from + IdAt) == id;
+            && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life && MediumId.Read(new(from + IdAt, MediumId.Bytes)) == id;
         return isNamed ? ColdHeadState.Named : ColdHeadState.Other;
     }
 

@@ -9,17 +9,17 @@ namespace Tsavorite;
 internal static class SegmentPlace
 {
     /// <summary>A segment by its number.</summary>
-    public static string Of(uint number, int segmentBytes, UInt128 id) => Of([number], segmentBytes, id);
+    public static string Of(uint number, int segmentBytes, MediumId id) => Of([number], segmentBytes, id);
 
     /// <summary>A place of the medium.</summary>
-    public static string At(long offset, int segmentBytes, UInt128 id)
+    public static string At(long offset, int segmentBytes, MediumId id)
     {
         bool isInMemory = IsInMemory(offset);
         return $"{Of((uint)(offset / segmentBytes), segmentBytes, id)}, offset {offset - (isInMemory ? LayeredMedium.MemoryFrom : 0)}";
     }
 
     /// <summary>Several of them, those of each file together.</summary>
-    public static string Of(IEnumerable<uint> numbers, int segmentBytes, UInt128 id)
+    public static string Of(IEnumerable<uint> numbers, int segmentBytes, MediumId id)
     {
         IEnumerable<string> told = numbers.GroupBy(number => IsInMemory((long)number * segmentBytes)).OrderBy(static file => file.Key)
             .Select(file => $"segment {string.Join(", ", file.Select(number => NumberIn(number, segmentBytes)))}"
@@ -36,6 +36,6 @@ internal static class SegmentPlace
         number - (IsInMemory((long)number * segmentBytes) ? LayeredMedium.MemoryFrom / segmentBytes : 0);
 
     // What is scratch has no name.
-    private static string FileOf(UInt128 id) =>
-        id == 0 ? " in persistent memory" : $" of {KeptPart.Memory.FileName(id)} in persistent memory";
+    private static string FileOf(MediumId id) =>
+        id.IsNone ? " in persistent memory" : $" of {KeptPart.Memory.FileName(id)} in persistent memory";
 }
