@@ -12,7 +12,7 @@ public sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGivenU
     private const int PlacesMax = 64; // of replicas that come as often under other names, the last ones
 
     private readonly Lock _gate = new();
-    private readonly List<(HelloFacts Replica, ulong Needed, BacklogPin? Pin, long SinceUs)> _places = [];
+    private readonly List<Place> _places = [];
     private volatile bool _any;
 
     /// <summary>The first batch that is needed; <see cref="ulong.MaxValue"/> without a place.</summary>
@@ -33,7 +33,7 @@ public sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGivenU
         {
             if (_places.Count == PlacesMax)
                 GiveUp(0, "there are too many");
-            _places.Add((replica, needed, pin, clock.MonotonicUs));
+            _places.Add(new Place(replica, needed, pin, clock.MonotonicUs));
             _any = true;
         }
     }
@@ -79,8 +79,8 @@ public sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGivenU
     {
         lock (_gate)
         {
-            foreach ((_, _, BacklogPin? pin, _) in _places)
-                pin?.Dispose();
+            foreach (Place place in _places)
+                place.Pin?.Dispose();
             _places.Clear();
             _any = false;
         }
@@ -88,9 +88,11 @@ public sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGivenU
 
     private void GiveUp(int index, string why)
     {
-        (HelloFacts replica, _, BacklogPin? pin, _) = _places[index];
-        pin?.Dispose();
+        Place place = _places[index];
+        place.Pin?.Dispose();
         _places.RemoveAt(index);
-        onGivenUp(replica, why);
+        onGivenUp(place.Replica, why);
     }
+
+    private sealed record Place(HelloFacts Replica, ulong Needed, BacklogPin? Pin, long SinceUs);
 }

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Types;
 
 /// <summary>Sizes up to which a collection counts as small; OBJECT ENCODING answers by them, <c>collection-packed-bytes</c> decides.</summary>
-public sealed class EncodingSettings
+public sealed partial class EncodingSettings
 {
     public const int PackedBytesDefault = 1024, PackedBytesLimit = 65_536;
 

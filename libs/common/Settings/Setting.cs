@@ -1,5 +1,3 @@
-using System.Reflection;
-
 namespace Garnet.Common;
 
 /// <summary>One setting: its declaration, its value and where the value came from. Changed through the table only.</summary>
@@ -7,17 +5,18 @@ public sealed class Setting
 {
     private const string Redacted = "(redacted)";
 
-    private readonly PropertyInfo? _property;
-    private readonly object? _owner;
+    private readonly ISettings? _owner;
+    private readonly int _number;
+    private readonly Type? _type;
     private readonly string[] _values;
     private object? _kept;
     private string? _default;
 
-    internal Setting(SettingAttribute declared, PropertyInfo property, object owner)
+    internal Setting(SettingAttribute declared, Type type, ISettings owner, int number)
     {
-        (Declared, _property, _owner) = (declared, property, owner);
+        (Declared, _type, _owner, _number) = (declared, type, owner, number);
         _values = SettingText.Words(declared.Values);
-        Kind = KindOf(property.PropertyType, _values.Length > 0);
+        Kind = KindOf(type, _values.Length > 0);
     }
 
     internal Setting(SettingAttribute declared, SettingKind kind, object value)
@@ -66,12 +65,12 @@ public sealed class Setting
 
     internal object? Value
     {
-        get => _property is null ? _kept : _property.GetValue(_owner);
+        get => _owner is null ? _kept : _owner.Get(_number);
         private set
         {
-            if (_property is null)
+            if (_owner is null)
                 _kept = value;
-            else _property.SetValue(_owner, value);
+            else _owner.Set(_number, value);
         }
     }
 
@@ -114,7 +113,7 @@ public sealed class Setting
                 return null;
             case SettingKind.Number:
                 string? refusal = SettingText.TryNumber(text, Declared, out long number);
-                value = _property?.PropertyType == typeof(int) ? (object)(int)Math.Clamp(number, int.MinValue, int.MaxValue) : number;
+                value = _type == typeof(int) ? (object)(int)Math.Clamp(number, int.MinValue, int.MaxValue) : number;
                 return refusal;
             case SettingKind.Choice:
                 return ReadChoice(text, out value);
@@ -136,7 +135,7 @@ public sealed class Setting
         {
             if (!spelling.Equals(text, StringComparison.OrdinalIgnoreCase))
                 continue;
-            value = _property is { PropertyType.IsEnum: true } ? MemberOf(_property.PropertyType, spelling) : spelling;
+            value = _type is { IsEnum: true } ? MemberOf(_type, spelling) : spelling;
             return null;
         }
         return $"argument(s) must be one of the following: {string.Join(", ", _values)}";

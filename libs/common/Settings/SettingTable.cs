@@ -1,5 +1,4 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Reflection;
 using System.Text;
 
 namespace Garnet.Common;
@@ -23,16 +22,11 @@ public sealed class SettingTable
     /// <summary>True while settings are applied once more with the values that they had, since another of the same CONFIG SET has failed.</summary>
     public bool IsTakingBack { get; private set; }
 
-    /// <summary>Collects the settings among the public properties of <paramref name="owner"/>.</summary>
-    public void Add<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] T>(T owner) where T : class
-    {
-        foreach (PropertyInfo property in typeof(T).GetProperties(BindingFlags.Public | BindingFlags.Instance | BindingFlags.DeclaredOnly))
-        {
-            var declared = property.GetCustomAttribute<SettingAttribute>(inherit: false);
-            if (declared is not null)
-                Add(new Setting(declared, property, owner));
-        }
-    }
+    /// <summary>Collects the settings that <paramref name="owner"/> declares.</summary>
+    public void Add(ISettings owner) => owner.Declare(this);
+
+    /// <summary>Adds one of them: <paramref name="number"/> is its number in the class, <paramref name="type"/> the property's.</summary>
+    public void Add(SettingAttribute declared, Type type, ISettings owner, int number) => Add(new Setting(declared, type, owner, number));
 
     /// <summary>Adds a setting that no property holds: the table keeps its value.</summary>
     public void AddKept(SettingAttribute declared, SettingKind kind, object value) => Add(new Setting(declared, kind, value));

@@ -54,5 +54,17 @@ internal static unsafe class AdmissionRules
         _ => ForWoken,
     };
 
-    private static AdmissionRule[] For(Asker asker) => Array.FindAll(Ordered, rule => (rule.Askers & asker) != 0);
+    // By hand: a list of them would be compiled at every start.
+    private static AdmissionRule[] For(Asker asker)
+    {
+        var all = new AdmissionRule[Ordered.Length];
+        int count = 0;
+        foreach (AdmissionRule rule in Ordered)
+        {
+            if ((rule.Askers & asker) != 0)
+                all[count++] = rule;
+        }
+
+        return all[..count];
+    }
 }

@@ -6,7 +6,7 @@ internal sealed class KeyChains<T> where T : KeyLink<T>
     private const int Count = 64;
 
     /// <summary>All shares.</summary>
-    internal KeyShard<T>[] Shards { get; } = [.. Enumerable.Range(0, Count).Select(static _ => new KeyShard<T>())];
+    internal KeyShard<T>[] Shards { get; } = Arrays.Of(Count, static () => new KeyShard<T>());
 
     internal KeyShard<T> Of(ulong hash) => Shards[hash % Count];
 }

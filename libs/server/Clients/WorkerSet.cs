@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Garnet.Common.Time;
 using Tsavorite;
 
@@ -11,13 +10,13 @@ namespace Garnet.Server.Clients;
 internal sealed class WorkerSet
 {
     /// <summary>All of them; a walk takes no memory.</summary>
-    internal ImmutableArray<Worker> All { get; private set; } = [];
+    internal Worker[] All { get; private set; } = [];
 
     /// <summary>The worker that also does work no connection asked for; null before the start.</summary>
     internal Worker? First => All is [var first, ..] ? first : null;
 
     /// <summary>The server starts with these.</summary>
-    internal void Begin(Worker[] workers) => All = [.. workers];
+    internal void Begin(Worker[] workers) => All = workers;
 
     /// <summary>The turns of all.</summary>
     internal IEnumerable<Turn> Turns => All.Select(static worker => worker.Turn);

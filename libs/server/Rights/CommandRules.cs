@@ -61,7 +61,7 @@ internal sealed class CommandRules
     internal void SetAll(bool allow)
     {
         (AllowsAll, BeganWithAll) = (allow, allow);
-        _allowed.AsSpan().Fill(allow ? ulong.MaxValue : 0);
+        for (int i = 0; i < _allowed.Length; i++) _allowed[i] = allow ? ulong.MaxValue : 0;
         _rules.Clear();
         _categories = 0;
         _firstArguments.Clear();

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>The listener for operators: metrics, health, and a page to look at. Only the executable has it.</summary>
-public sealed class AdminSettings
+public sealed partial class AdminSettings
 {
     [Setting("admin-port", "TCP port for operators, by HTTP: /metrics, /healthz, /readyz and a page at /; 0 for none.", Unit = SettingUnit.Count, Min = 0, Max = 65535)]
     public int Port { get; set; }

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>Values that go between a client's memory and the server's without the connection (BULK.HELLO and its family).</summary>
-public sealed class BulkSettings
+public sealed partial class BulkSettings
 {
     [Setting("bulk-providers",
         "What may carry values beside connections: local, for processes of this server's user on this machine; net and verbs "

@@ -115,9 +115,9 @@ public static class ConfigCompatibility
     /// <summary>Puts the parameters that hold a value into <paramref name="table"/>.</summary>
     internal static void Register(SettingTable table)
     {
-        foreach (Range line in Table.AsSpan().Split('\n'))
+        foreach (string line in Table.Split('\n'))
         {
-            string[] cells = Table[line].Split('|');
+            string[] cells = line.Split('|');
             if (cells[2].StartsWith("rejected", StringComparison.Ordinal))
                 continue;
             (string names, string value, string treatment, string reason) = (cells[0], cells[1], cells[2], cells[3]);
@@ -140,9 +140,9 @@ public static class ConfigCompatibility
     /// <summary>Why a directive that is no setting is not accepted; null if the name is not known at all.</summary>
     public static string? WhyRejected(string name)
     {
-        foreach (Range line in Table.AsSpan().Split('\n'))
+        foreach (string line in Table.Split('\n'))
         {
-            string[] cells = Table[line].Split('|');
+            string[] cells = line.Split('|');
             if (cells[2] == "rejected" && cells[0].Equals(name, StringComparison.OrdinalIgnoreCase))
                 return cells[3];
         }

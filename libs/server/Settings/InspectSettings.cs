@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>What the server records about itself and where it says so.</summary>
-public sealed class InspectSettings
+public sealed partial class InspectSettings
 {
     [Setting("slowlog-log-slower-than", "Commands slower than this enter SLOWLOG; 0 logs all, a negative number none.",
         Aliases = "commandlog-execution-slower-than", Unit = SettingUnit.Microseconds, Min = -1, Live = true)]

@@ -4,7 +4,7 @@ using Tsavorite;
 namespace Garnet.Server;
 
 /// <summary>How much memory the server may take and what it gives up when that is full.</summary>
-public sealed class MemorySettings
+public sealed partial class MemorySettings
 {
     private const string HeatHasTwoBits = "A key's heat has four steps; some of its reads raise it, and evictions lower it.";
 

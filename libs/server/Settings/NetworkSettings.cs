@@ -4,7 +4,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>Where the server listens and how much a connection may hold.</summary>
-public sealed class NetworkSettings
+public sealed partial class NetworkSettings
 {
     /// <summary>Open files that are not clients: listeners, event queues, logs, the runtime's own, and some air.</summary>
     public const int FilesBesideClients = 128;

@@ -5,7 +5,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>Where data is kept, when it is forced to disk, when snapshots are taken. Without <c>dir</c> nothing is written.</summary>
-public sealed class PersistenceSettings
+public sealed partial class PersistenceSettings
 {
     private string _directory = Environment.CurrentDirectory;
 

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>Whom this server follows, who may follow it, and what either promises.</summary>
-public sealed class ReplicationSettings
+public sealed partial class ReplicationSettings
 {
     [Setting("replicaof", "Host and port of the primary whose data this server follows; empty for a primary.", Aliases = "slaveof")]
     public string[] ReplicaOf { get; set; } = [];

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>How long and how large scripts may become.</summary>
-public sealed class ScriptSettings
+public sealed partial class ScriptSettings
 {
     [Setting("busy-reply-threshold",
         "How long a script may run before other clients are told that the server is busy, and may stop it; 0 for ever.",

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>Who may connect and who may do dangerous things.</summary>
-public sealed class SecuritySettings
+public sealed partial class SecuritySettings
 {
     [Setting("protected-mode", "Without a password, serves only clients on this machine.", Live = true)]
     public bool ProtectedMode { get; set; } = true;

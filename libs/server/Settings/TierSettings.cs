@@ -5,7 +5,7 @@ using Tsavorite;
 namespace Garnet.Server;
 
 /// <summary>Where values go that nobody reads when memory gets short.</summary>
-public sealed class TierSettings
+public sealed partial class TierSettings
 {
     [Setting("tier-path", "Directory on an SSD for values that nobody reads; empty keeps all of them in memory. With dir its file belongs to the data directory, and a start goes on with it; else it is scratch.")]
     public string Path { get; set; } = "";

@@ -3,7 +3,7 @@ using Garnet.Common;
 namespace Garnet.Server;
 
 /// <summary>Encrypted connections: of clients, and to other servers.</summary>
-public sealed class TlsSettings
+public sealed partial class TlsSettings
 {
     [Setting("tls-port", "TCP port for encrypted connections, beside port; 0 for none.", Unit = SettingUnit.Count, Min = 0, Max = 65535)]
     public int Port { get; set; }

@@ -15,7 +15,7 @@ internal sealed class TrackedKeys(ConcurrentDictionary<long, Connection> clients
     private const int Shards = 64;
     private const int KeyBytes = 160, ItemBytes = 40; // what one takes beside the key's name, about
 
-    private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
+    private readonly Shard[] _shards = Arrays.Of(Shards, static () => new Shard());
     private long _keys;
     private long _items;
     private long _bytes;

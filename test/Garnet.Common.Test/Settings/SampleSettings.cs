@@ -1,7 +1,7 @@
 namespace Garnet.Common.Test.Settings;
 
 /// <summary>One setting of each kind.</summary>
-public sealed class SampleSettings
+public sealed partial class SampleSettings
 {
     [Setting("count", "A number.", Unit = SettingUnit.Count, Min = 0, Max = 100, Live = true, Aliases = "number")]
     public int Count { get; set; } = 7;

@@ -27,7 +27,8 @@ internal sealed unsafe class TransactionLocks
     internal TransactionLocks(Executor worker, QueuedCalls calls)
     {
         (_store, _session, _calls, _specs) = (worker.Store, worker.Session, calls, worker.Server.Commands.Specs);
-        _reaches = [.. _specs.Select(ReachOf)];
+        _reaches = new Reach[_specs.Count];
+        for (int id = 0; id < _reaches.Length; id++) _reaches[id] = ReachOf(_specs[id]);
     }
 
     /// <summary>What of the store a command may touch.</summary>

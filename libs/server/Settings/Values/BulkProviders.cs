@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using Garnet.Common;
 
 namespace Garnet.Server;
@@ -13,10 +12,10 @@ public sealed class BulkProviders : ISettingValue
     internal BulkProviders(params string[] names) => _names = names;
 
     /// <summary>Those that go over a network, to an address of the client's.</summary>
-    internal static ImmutableArray<string> Fabrics { get; } = ["net", "verbs"];
+    internal static string[] Fabrics { get; } = ["net", "verbs"];
 
     /// <summary>All that the setting takes.</summary>
-    internal static ImmutableArray<string> All { get; } = ["local", .. Fabrics];
+    internal static string[] All { get; } = ["local", .. Fabrics];
 
     public string Text => string.Join(' ', _names);
 

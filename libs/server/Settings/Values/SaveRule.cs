@@ -1,4 +1,4 @@
 namespace Garnet.Server;
 
 /// <summary>Save after this many seconds if there were at least this many changes.</summary>
-public readonly record struct SaveRule(long Seconds, long Changes);
+public sealed record SaveRule(long Seconds, long Changes);

@@ -23,7 +23,7 @@ internal sealed unsafe class Arena : IDisposable
 
     private readonly void* _mapping;
     private readonly long _mappingBytes;
-    private readonly List<(nint Address, long Bytes)> _tables = [];
+    private readonly List<Mapped> _tables = [];
     private readonly AutoResetEvent _wake;
     private int _gate;
     private readonly AutoResetEvent? _wakeLow;
@@ -188,7 +188,7 @@ internal sealed unsafe class Arena : IDisposable
         byte* table = (byte*)Map(bytes);
         if (table == null)
             throw new InvalidOperationException($"No address space for a table of {bytes} bytes.");
-        lock (_tables) _tables.Add(((nint)table, bytes));
+        lock (_tables) _tables.Add(new Mapped((nint)table, bytes));
         return table;
     }
 
@@ -210,7 +210,7 @@ internal sealed unsafe class Arena : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        foreach ((nint address, long bytes) in _tables) Unmap((void*)address, bytes);
+        foreach (Mapped table in _tables) Unmap((void*)table.Address, table.Bytes);
         _tables.Clear();
         Unmap(_mapping, _mappingBytes);
     }
@@ -264,4 +264,6 @@ internal sealed unsafe class Arena : IDisposable
         const string Setting = "/sys/kernel/mm/transparent_hugepage/enabled";
         return File.Exists(Setting) && !File.ReadAllText(Setting).Contains("[never]", StringComparison.Ordinal);
     }
+
+    private sealed record Mapped(nint Address, long Bytes);
 }

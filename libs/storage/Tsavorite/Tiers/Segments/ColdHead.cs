@@ -51,7 +51,8 @@ internal static unsafe class ColdHead
         if (*(uint*)(from + CrcAt) != Crc(from))
             return ColdHeadState.Damaged;
         bool isNamed = *(int*)from == Magic && *(int*)(from + 4) is FormatVersionMin or FormatVersion && *(uint*)(from + 8) == row.Number
-            && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life && MediumId.Read(new(from + IdAt, MediumId.Bytes)) == id;
+            && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life
+            && MediumId.Read(new(from + IdAt, MediumId.Bytes)) == id;
         return isNamed ? ColdHeadState.Named : ColdHeadState.Other;
     }
 
