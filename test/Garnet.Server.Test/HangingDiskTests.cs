@@ -191,6 +191,26 @@ internal sealed class HangingDiskTests
         Eventually.Holds(() => client.Call(key == "hash" ? ["HGETALL", key] : ["GET", key]) == before);
     }
 
+    [TestCase("DEL", false)]
+    [TestCase("UNLINK", false)]
+    [TestCase("DEL", true)]
+    public void Of_several_keys_that_are_to_go_none_does_where_one_cannot_be_read(string command, bool isScript)
+    {
+        using Stage stage = Begin();
+        stage.Other.Call("MSET", "first", "1", "last", "1");
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        string[] remove = isScript ? ["EVAL", $"return redis.call('{command}', 'first', 'well', 'hung', 'last')", "0"] : [command, "first", "well", "hung", "last"];
+        using TestClient client = stage.Connect();
+        client.Send(remove);
+        Eventually.Holds(() => stage.Medium.Kept > 0);
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Does.Contain(Why));
+        Assert.That(client.Call("MGET", "first", "well", "last"), Is.EqualTo("[1 value 1]"));
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call(remove) == "4");
+    }
+
     [TestCase("KEYS", "*")]
     [TestCase("SCAN", "0", "COUNT", "1000")]
     [TestCase("RANDOMKEY")]
