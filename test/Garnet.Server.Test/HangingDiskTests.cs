@@ -115,6 +115,25 @@ internal sealed class HangingDiskTests
     }
 
     [Test]
+    public void A_reply_that_is_to_be_skipped_is_so_after_the_disk_has_been_waited_for([Values] bool comes)
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        using TestClient client = stage.Connect();
+        client.Send("CLIENT", "REPLY", "SKIP");
+        client.Send("GET", "hung");
+        client.Send("ECHO", "next");
+        stage.ExpectOthersServed();
+        if (comes)
+            stage.Medium.Mend();
+        else
+            stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Is.EqualTo("next"));
+        Assert.That(client.Call("GET", "well"), Is.EqualTo("value"));
+    }
+
+    [Test]
     public void A_client_that_goes_meanwhile_leaves_nothing_behind()
     {
         using Stage stage = Begin();
