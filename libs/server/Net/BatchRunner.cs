@@ -44,7 +44,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _frames = _batch.Frames;
         _clients = _batch.Clients;
         _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
-        Failures = new CommandFailures(worker);
+        Failures = new CommandFailures(worker, _server.Observers, _server.Commands, _server.Log);
         _fetching = new Fetching(worker, this);
         _sampling = new BatchSampling(worker.Server.Monitoring, worker, _batch);
     }
