@@ -329,6 +329,34 @@ internal sealed class HangingDiskTests
         foreach (string key in away[^50..]) stage.ExpectValue(key);
     }
 
+    // It answers elsewhere, and no segment is over its own bound: what is begun there would take all places in the end.
+    [Test]
+    public void Where_it_owes_much_a_few_reads_at_a_time_go_on()
+    {
+        const int Keys = 1000, AtOnce = 64, Rounds = 3, OfSegment = 3;
+        using Stage stage = Cold(Keys);
+        string[][] segments = [.. Enumerable.Range(0, Keys).Select(static i => "k" + i).GroupBy(stage.SegmentOf).Select(static keys => keys.ToArray())];
+        string[] hung = [.. segments.SelectMany(static keys => keys.Take(OfSegment))], well = [.. segments.Select(static keys => keys[^1]).Except(hung)];
+        foreach (string key in hung) stage.Hang(key);
+        stage.Tier.MayPostpone = static () => true;
+        int round = 0;
+        for (; round < Rounds; round++)
+        {
+            Assert.That(hung.Skip(round * AtOnce).Take(AtOnce).Count(stage.IsPutOff), Is.EqualTo(AtOnce));
+            stage.Pass(TimeoutUs);
+            stage.Try(well[round]);
+            stage.Pass(1);
+            stage.ExpectValue(well[round]);
+        }
+
+        stage.Expect(owed: Rounds * AtOnce, pending: 0);
+        Assert.That(hung.Skip(round * AtOnce).Take(AtOnce).Count(stage.IsPutOff), Is.EqualTo(DeviceReads.ProbesMax));
+        stage.Pass(TimeoutUs);
+        stage.Try(well[round]);
+        stage.Pass(1);
+        stage.ExpectValue(well[round]);
+    }
+
     [Test]
     public void What_hangs_in_a_segment_takes_nothing_from_the_others()
     {
