@@ -76,7 +76,8 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
     internal static ReadyKeys Of(Worker worker) => ((IReadyWorker)worker).Ready;
 
     /// <summary>Has a worker serve a key that no command of its own has written. From any thread.</summary>
-    internal static void ServeOn(Worker worker, KeyQueue queue) => worker.Post(static (owner, _, ready) => Of(owner).ServeNow((KeyQueue)ready!), null, queue);
+    internal static void ServeOn(Worker worker, KeyQueue queue) =>
+        worker.Post(static (owner, _, ready) => Of(owner).ServeNow((KeyQueue)ready!), null, queue);
 
     /// <summary>Gives those of this reactor's clients who were served their replies.</summary>
     internal void Deliver()
