@@ -230,6 +230,33 @@ internal sealed class HangingDiskTests
         Eventually.Holds(() => client.Call(remove) == "4");
     }
 
+    [TestCase("RPUSH", "LMOVE", "from", "hung", "LEFT", "LEFT")]
+    [TestCase("SADD", "SMOVE", "from", "hung", "1")]
+    [TestCase("SADD", "SUNIONSTORE", "hung", "from")]
+    [TestCase("ZADD", "ZRANGESTORE", "hung", "from", "0", "-1")]
+    [TestCase("RPUSH", "SORT", "from", "STORE", "hung")]
+    [TestCase("SET", "RENAME", "from", "hung")]
+    [TestCase("SET", "COPY", "from", "hung", "REPLACE")]
+    [TestCase("SET", "BITOP", "NOT", "hung", "from")]
+    [TestCase("SET", "MSET", "from", "2", "hung", "2")]
+    public void Of_two_keys_that_are_to_change_none_does_where_one_cannot_be_read(string fill, params string[] command)
+    {
+        using Stage stage = Begin();
+        foreach (string key in (string[])["from", "hung"])
+            stage.Other.Call(fill == "ZADD" ? [fill, key, "1", "1"] : [fill, key, "1"]);
+        string before = stage.Other.Call("DUMP", "from"), hung = stage.Other.Call("DUMP", "hung");
+        stage.Demote("hung");
+        stage.Hang("DUMP", "hung");
+        using TestClient client = stage.Connect();
+        client.Send(["EVAL", "return redis.call(unpack(ARGV))", "0", .. command]);
+        Eventually.Holds(() => stage.Medium.Kept > 0);
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Does.Contain(Why));
+        Assert.That(client.Call("DUMP", "from"), Is.EqualTo(before));
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call("DUMP", "hung") == hung);
+    }
+
     [TestCase("KEYS", "*")]
     [TestCase("SCAN", "0", "COUNT", "1000")]
     [TestCase("RANDOMKEY")]
