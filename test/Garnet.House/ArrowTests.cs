@@ -7,11 +7,12 @@ namespace Garnet.House;
 /// <summary>
 /// The rooms of the server point one way. ARCHITECTURE.md lists them from the bottom up; what the code really uses, symbol by symbol and not by
 /// its using lines, is compared with that list: a file uses its own room and those above its line. Every other arrow is a finding, its size
-/// the number of files that have it.
+/// the number of files that have it. Which of the arrows down there are stands in a file, a line for each room: a new one is seen in review.
 /// </summary>
 public sealed partial class ArrowTests
 {
     private const string Server = "libs/server", RootRoom = "root", Map = "ARCHITECTURE.md", Heading = "### Inside the server";
+    private const string Golden = "test/golden/arrows.txt", Write = $"dotnet test test/Garnet.House -c Release --filter Name={nameof(Write_the_arrows)}";
 
     private static readonly Lazy<(string File, string From, string To, string Symbol)[]> Found = new(FindArrows); // seconds of work
 
@@ -27,6 +28,41 @@ public sealed partial class ArrowTests
             .Where(arrow => Array.IndexOf(rooms, arrow.To) > Array.IndexOf(rooms, arrow.From))
             .GroupBy(static arrow => $"{arrow.From} to {arrow.To}")
             .Select(static found => new Finding(found.Key, Words(found.Select(static arrow => $"{Path.GetFileName(arrow.File)} uses {arrow.Symbol}")), found.DistinctBy(static arrow => arrow.File).Count())));
+    }
+
+    /// <summary>An arrow that comes, or goes, is a line of a diff; it is allowed by being written down.</summary>
+    [Test]
+    public void Rooms_of_the_server_use_the_rooms_that_are_written_down() => AllowList.Judge("arrows-written", Differences(House.Text(Golden), Arrows()));
+
+    [TestCase("Net: Base, Clients", 0)]
+    [TestCase("# what it is\nNet: Clients, Base\n", 0)]
+    [TestCase("Net: Clients", 1, Description = "an arrow that nobody wrote down")]
+    [TestCase("", 2)]
+    [TestCase("Net: Base, Clients, Tls", 1, Description = "an arrow that no code has")]
+    [TestCase("Net: Base, Clients\nBase: Clients", 1)]
+    public void An_arrow_that_is_not_as_written_is_found(string golden, int found) =>
+        Assert.That(Differences(golden, [("a.cs", "Net", "Base", "A"), ("b.cs", "Net", "Base", "B"), ("a.cs", "Net", "Clients", "C")]).Count(), Is.EqualTo(found));
+
+    [Test, Explicit($"writes {Golden}; for arrows that are meant")]
+    public void Write_the_arrows()
+    {
+        string[] rooms = Listed();
+        ILookup<string, string> used = Arrows().ToLookup(static arrow => arrow.From, static arrow => arrow.To);
+        File.WriteAllLines(Path.Combine(House.Root, Golden),
+        [
+            $"# Which rooms of {Server} the code of each uses, in the order of {Map}. Kept true by {nameof(ArrowTests)}, written by", $"# {Write}",
+            .. rooms.Select(room => $"{room}: {string.Join(", ", rooms.Intersect(used[room]))}".TrimEnd()),
+        ]);
+    }
+
+    private static IEnumerable<Finding> Differences(string golden, IEnumerable<(string File, string From, string To, string Symbol)> arrows)
+    {
+        HashSet<(string From, string To)> written = [.. golden.Split('\n').Where(static line => line.Length > 0 && line[0] != '#').Select(static line => line.Split(':'))
+            .SelectMany(static line => line[1].Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries).Select(to => (line[0], to)))];
+        var found = arrows.ToLookup(static arrow => (arrow.From, arrow.To), static arrow => $"{Path.GetFileName(arrow.File)} uses {arrow.Symbol}");
+        return found.Where(uses => !written.Contains(uses.Key)).Select(static uses => new Finding($"{uses.Key.From} to {uses.Key.To}",
+                $"{string.Join(", ", uses.Take(8))}: {Golden} has no such arrow; do without it, or if it is meant: {Write}"))
+            .Concat(written.Where(arrow => !found.Contains(arrow)).Select(static arrow => new Finding($"{arrow.From} to {arrow.To}", $"no code uses it any more; take it out of {Golden}: {Write}")));
     }
 
     /// <summary>Whoever serves connections knows commands by their table only: a new family, or one that goes, touches none of it.</summary>

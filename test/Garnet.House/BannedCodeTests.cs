@@ -81,14 +81,14 @@ public sealed partial class BannedCodeTests
         .Select(static file => new Finding(file.Path, "creates a plain Exception")));
 
     [Test]
-    public void A_todo_names_its_issue() => AllowList.Judge("todo", House.Sources
-        .Where(static file => Comments(file).Any(static text => TodoWithoutNumber().IsMatch(text)))
-        .Select(static file => new Finding(file.Path, "has a TODO, FIXME or HACK without (#number)")));
+    public void A_todo_names_its_issue() => AllowList.Judge("todo", DocumentTests.CommentsOf(House.Sources)
+        .Where(static said => TodoWithoutNumber().IsMatch(said.Text)).DistinctBy(static said => said.Path)
+        .Select(static said => new Finding(said.Path, "has a TODO, FIXME or HACK without (#number)")));
 
     [Test]
-    public void Documentation_tags_are_not_empty() => AllowList.Judge("empty-tags", House.Sources
-        .Where(static file => Comments(file).Any(static text => EmptyTag().IsMatch(text)))
-        .Select(static file => new Finding(file.Path, "has an empty documentation tag")));
+    public void Documentation_tags_are_not_empty() => AllowList.Judge("empty-tags", DocumentTests.CommentsOf(House.Sources)
+        .Where(static said => EmptyTag().IsMatch(said.Text)).DistinctBy(static said => said.Path)
+        .Select(static said => new Finding(said.Path, "has an empty documentation tag")));
 
     [Test]
     public void There_are_no_regions() => AllowList.Judge("regions", House.Sources
@@ -121,11 +121,6 @@ public sealed partial class BannedCodeTests
         bool everything = clause.Declaration is null || clause.Declaration.Type.ToString() is "Exception" or "System.Exception";
         return everything && clause.Filter is null && clause.Block.Statements.LastOrDefault() is not ThrowStatementSyntax { Expression: null };
     }
-
-    private static IEnumerable<string> Comments(SourceFile file) => file.Unit.DescendantTrivia()
-        .Where(static trivia => trivia.Kind() is SyntaxKind.SingleLineCommentTrivia or SyntaxKind.MultiLineCommentTrivia
-            or SyntaxKind.SingleLineDocumentationCommentTrivia or SyntaxKind.MultiLineDocumentationCommentTrivia)
-        .Select(static trivia => trivia.ToFullString());
 
     [GeneratedRegex(@"\b(TODO|FIXME|HACK)\b(?!\(#\d+\))")]
     private static partial Regex TodoWithoutNumber();

@@ -10,6 +10,9 @@ public sealed partial class DocumentTests
 {
     private const int HeaderCharsMin = 80; // a sentence between its tags
 
+    private static readonly Lazy<(string Rule, string Path)[]> Rules = new(static () =>
+        [.. Comments.SelectMany(static said => Definition().Matches(said.Text).Select(match => (match.Groups[1].Value, said.Path))).Distinct()]);
+
     [Test]
     public void Links_resolve() => AllowList.Judge("links", Documents().SelectMany(static document =>
         Link().Matches(House.Text(document)).Select(match => (document, Target: match.Groups[1].Value.Split('#')[0])))
@@ -113,8 +116,7 @@ public sealed partial class DocumentTests
     public void A_file_with_rules_of_its_own_cites_these()
     {
         var listed = Comments.Where(static said => said.Path.EndsWith(".cs", StringComparison.Ordinal)).SelectMany(static said => ListItem().Matches(said.Text).Select(match => (said.Path, List: ListOf(match.Groups[1].Value)))).ToHashSet();
-        var homes = Comments.SelectMany(static said => Definition().Matches(said.Text).Select(match => (said.Path, List: ListOf(match.Groups[1].Value)))).Distinct()
-            .ToLookup(static home => home.List, static home => Path.GetFileNameWithoutExtension(home.Path));
+        var homes = Defined.ToLookup(static rule => ListOf(rule.Rule), static rule => Path.GetFileNameWithoutExtension(rule.Path));
         AllowList.Judge("rule-cited", Said.SelectMany(static said => Number().Matches(said.Text).Select(match => (said.Path, Rule: match.Value))).Distinct()
             .Where(cited => listed.Any(own => own.Path == cited.Path && RoomOf(own.List) == RoomOf(cited.Rule)) && !listed.Contains((cited.Path, ListOf(cited.Rule))))
             .Where(cited => !homes[ListOf(cited.Rule)].Any(type => Regex.IsMatch(House.Text(cited.Path), $@"\b{type}\b")))
@@ -142,7 +144,7 @@ public sealed partial class DocumentTests
     private static string RoomOf(string rule) => rule.Split('.')[0];
 
     /// <summary>Every rule that is written down, and where.</summary>
-    internal static IEnumerable<(string Rule, string Path)> Defined => Comments.SelectMany(static said => Definition().Matches(said.Text).Select(match => (match.Groups[1].Value, said.Path))).Distinct();
+    internal static (string Rule, string Path)[] Defined => Rules.Value;
 
     private static IEnumerable<(string Path, string Text)> Said => Comments.Concat(Checks);
 
@@ -151,8 +153,10 @@ public sealed partial class DocumentTests
     private static IEnumerable<(string Path, string Text)> LuaComments => House.Files("libs", ".lua")
         .Select(static path => (path, string.Join('\n', House.Text(path).Split('\n').Where(static line => line.StartsWith("--", StringComparison.Ordinal)))));
 
-    private static IEnumerable<(string Path, string Text)> CommentsOf(IEnumerable<SourceFile> files) => files.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
-        .Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineCommentTrivia) || trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia))
+    /// <summary>What files say in comments of any kind.</summary>
+    internal static IEnumerable<(string Path, string Text)> CommentsOf(IEnumerable<SourceFile> files) => files.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
+        .Where(static trivia => trivia.Kind() is SyntaxKind.SingleLineCommentTrivia or SyntaxKind.MultiLineCommentTrivia
+            or SyntaxKind.SingleLineDocumentationCommentTrivia or SyntaxKind.MultiLineDocumentationCommentTrivia)
         .Select(trivia => (file.Path, trivia.ToFullString())));
 
     // What stands in front of types, each with the type.

@@ -14,7 +14,6 @@ public sealed partial class RuleCitationTests
     private const string Map = "ARCHITECTURE.md";
     private static readonly string[] OfWhatWas = ["CHANGELOG.md"];
     private static readonly string[] OfTheWhole = ["Garnet.Server.Test", "Garnet.Wire"];
-    private static readonly Lazy<(string Rule, string Path)[]> Defined = new(static () => [.. DocumentTests.Defined]);
 
     [Test]
     public void Rules_that_documents_cite_are_written_down() => AllowList.Judge("rules-cited", DocumentTests.Documents().Except(OfWhatWas)
@@ -58,7 +57,7 @@ public sealed partial class RuleCitationTests
     [TestCase("Garnet.Server.Test", "T99", false)]
     public void A_name_of_no_rule_is_found(string project, string number, bool isRule) => Assert.That(IsOf(project, number), Is.EqualTo(isRule));
 
-    private static bool IsOf(string project, string number) => Defined.Value.Any(rule => rule.Rule.EndsWith("." + number, StringComparison.Ordinal)
+    private static bool IsOf(string project, string number) => DocumentTests.Defined.Any(rule => rule.Rule.EndsWith("." + number, StringComparison.Ordinal)
         && (OfTheWhole.Contains(project) || rule.Path.Contains($"/{project.Split('.')[^2]}/", StringComparison.OrdinalIgnoreCase)));
 
     private static IEnumerable<Finding> Unknown(string document, string text)
@@ -73,7 +72,7 @@ public sealed partial class RuleCitationTests
         (string Number, bool HasRoom, bool IsRange, string[] Rules)[] cited = [.. Cited(map)];
         var all = cited.SelectMany(static one => one.Rules).ToHashSet();
         var letters = cited.Where(static one => one.IsRange || !one.HasRoom).SelectMany(static one => one.Rules).Select(static rule => rule.TrimEnd("0123456789".ToCharArray())).ToHashSet();
-        return Defined.Value.Select(static rule => rule.Rule).Distinct().Where(rule => letters.Contains(rule.TrimEnd("0123456789".ToCharArray())) && !all.Contains(rule))
+        return DocumentTests.Defined.Select(static rule => rule.Rule).Distinct().Where(rule => letters.Contains(rule.TrimEnd("0123456789".ToCharArray())) && !all.Contains(rule))
             .Select(static rule => new Finding(rule, $"is left out of {Map}, which names others of its letter"));
     }
 
@@ -96,12 +95,12 @@ public sealed partial class RuleCitationTests
         }
     }
 
-    private static string[] WithRoom(string rule) => Defined.Value.Any(one => one.Rule == rule) ? [rule] : [];
+    private static string[] WithRoom(string rule) => DocumentTests.Defined.Any(one => one.Rule == rule) ? [rule] : [];
 
     // The rules of that number in a file that is named beside it; if there are none, in a folder.
     private static string[] Beside(string number, string[] files, string[] folders)
     {
-        (string Rule, string Path)[] same = [.. Defined.Value.Where(rule => rule.Rule.EndsWith("." + number, StringComparison.Ordinal))];
+        (string Rule, string Path)[] same = [.. DocumentTests.Defined.Where(rule => rule.Rule.EndsWith("." + number, StringComparison.Ordinal))];
         string[] found = [.. same.Where(rule => files.Contains(Path.GetFileNameWithoutExtension(rule.Path))).Select(static rule => rule.Rule).Distinct()];
         return found.Length > 0 ? found : [.. same.Where(rule => folders.Any(folder => rule.Path.StartsWith(folder, StringComparison.Ordinal))).Select(static rule => rule.Rule).Distinct()];
     }

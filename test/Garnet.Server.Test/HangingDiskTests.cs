@@ -115,6 +115,25 @@ internal sealed class HangingDiskTests
     }
 
     [Test]
+    public void A_reply_that_is_to_be_skipped_is_so_after_the_disk_has_been_waited_for([Values] bool comes)
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        using TestClient client = stage.Connect();
+        client.Send("CLIENT", "REPLY", "SKIP");
+        client.Send("GET", "hung");
+        client.Send("ECHO", "next");
+        stage.ExpectOthersServed();
+        if (comes)
+            stage.Medium.Mend();
+        else
+            stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Is.EqualTo("next"));
+        Assert.That(client.Call("GET", "well"), Is.EqualTo("value"));
+    }
+
+    [Test]
     public void A_client_that_goes_meanwhile_leaves_nothing_behind()
     {
         using Stage stage = Begin();
@@ -189,6 +208,53 @@ internal sealed class HangingDiskTests
         Assert.That(client.Read(), Does.Contain(Why));
         stage.Medium.Mend();
         Eventually.Holds(() => client.Call(key == "hash" ? ["HGETALL", key] : ["GET", key]) == before);
+    }
+
+    [TestCase("DEL", false)]
+    [TestCase("UNLINK", false)]
+    [TestCase("DEL", true)]
+    public void Of_several_keys_that_are_to_go_none_does_where_one_cannot_be_read(string command, bool isScript)
+    {
+        using Stage stage = Begin();
+        stage.Other.Call("MSET", "first", "1", "last", "1");
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        string[] remove = isScript ? ["EVAL", $"return redis.call('{command}', 'first', 'well', 'hung', 'last')", "0"] : [command, "first", "well", "hung", "last"];
+        using TestClient client = stage.Connect();
+        client.Send(remove);
+        Eventually.Holds(() => stage.Medium.Kept > 0);
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Does.Contain(Why));
+        Assert.That(client.Call("MGET", "first", "well", "last"), Is.EqualTo("[1 value 1]"));
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call(remove) == "4");
+    }
+
+    [TestCase("RPUSH", "LMOVE", "from", "hung", "LEFT", "LEFT")]
+    [TestCase("SADD", "SMOVE", "from", "hung", "1")]
+    [TestCase("SADD", "SUNIONSTORE", "hung", "from")]
+    [TestCase("ZADD", "ZRANGESTORE", "hung", "from", "0", "-1")]
+    [TestCase("RPUSH", "SORT", "from", "STORE", "hung")]
+    [TestCase("SET", "RENAME", "from", "hung")]
+    [TestCase("SET", "COPY", "from", "hung", "REPLACE")]
+    [TestCase("SET", "BITOP", "NOT", "hung", "from")]
+    [TestCase("SET", "MSET", "from", "2", "hung", "2")]
+    public void Of_two_keys_that_are_to_change_none_does_where_one_cannot_be_read(string fill, params string[] command)
+    {
+        using Stage stage = Begin();
+        foreach (string key in (string[])["from", "hung"])
+            stage.Other.Call(fill == "ZADD" ? [fill, key, "1", "1"] : [fill, key, "1"]);
+        string before = stage.Other.Call("DUMP", "from"), hung = stage.Other.Call("DUMP", "hung");
+        stage.Demote("hung");
+        stage.Hang("DUMP", "hung");
+        using TestClient client = stage.Connect();
+        client.Send(["EVAL", "return redis.call(unpack(ARGV))", "0", .. command]);
+        Eventually.Holds(() => stage.Medium.Kept > 0);
+        stage.Clock.Advance(TimeoutMs);
+        Assert.That(client.Read(), Does.Contain(Why));
+        Assert.That(client.Call("DUMP", "from"), Is.EqualTo(before));
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call("DUMP", "hung") == hung);
     }
 
     [TestCase("KEYS", "*")]

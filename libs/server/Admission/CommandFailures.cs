@@ -11,7 +11,7 @@ namespace Garnet.Server.Admission;
 ///     error and the connection. Both cost nobody else anything. What fails in the middle of a change, and a mistake behind one, ends the
 ///     process: nobody can say any more what the store holds.
 /// </summary>
-internal sealed class CommandFailures(Executor worker)
+internal sealed class CommandFailures(Worker worker, Observers observers, CommandTable commands, ServerLog log)
 {
     private const int FewArgs = 3; // of one change
 
@@ -24,17 +24,17 @@ internal sealed class CommandFailures(Executor worker)
         worker.Session.UnlockTo(0);
         worker.Session.ForgetWanted();
         worker.TakeBackReply();
-        worker.Server.Observers.HandOnOfFailed(worker);
-        worker.Server.Observers.Watches.EndTransaction(client);
+        observers.HandOnOfFailed(worker);
+        observers.Watches.EndTransaction(client);
         if (Unmet.Is(error))
         {
             Fail(Unmet.TextOf(error));
             return true;
         }
 
-        string name = worker.Server.Commands.Specs[command].Name;
+        string name = commands.Specs[command].Name;
         worker.Figures.CommandFailures++;
-        worker.Server.Log.CommandFailed(error, name, client.Id, client.Peer.Remote);
+        log.CommandFailed(error, name, client.Id, client.Peer.Remote);
         Fail("ERR the command failed through a mistake of the server, which is in its log; nothing was changed");
         client.CloseAfterReply = true;
         return true;

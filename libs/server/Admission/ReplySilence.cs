@@ -12,30 +12,26 @@ internal readonly unsafe struct ReplySilence
     private const CommandFlags Subscribes = CommandFlags.PubSub | CommandFlags.WhileSubscribed;
 
     private readonly long _before;
-    private readonly bool _off, _skip;
+    private readonly bool _off;
 
     internal ReplySilence(ref Call call)
     {
         Connection client = call.Client;
         _before = call.Out.Mark;
         _off = (client.Modes & ClientModes.ReplyOff) != 0;
-        _skip = (client.Modes & ClientModes.ReplySkip) != 0;
-        client.Modes &= ~ClientModes.ReplySkip; // the command may be the next SKIP
+        if ((client.Modes & ClientModes.ReplySkip) != 0)
+            client.Modes ^= ClientModes.ReplySkip | ClientModes.ReplySkipped; // the command may be the next SKIP
     }
 
     /// <summary>Behind the command.</summary>
     internal void End(ref Call call, CommandEntry* entry, Reply reply)
     {
-        if (_skip)
-            call.Client.SkipLater(reply);
-        bool isSilent = (_skip && !IsOn(ref call)) || (_off && (call.Client.Modes & ClientModes.ReplyOff) != 0);
+        Connection client = call.Client;
+        bool isSilent = (client.Modes & (_off ? ClientModes.ReplyOff | ClientModes.ReplySkipped : ClientModes.ReplySkipped)) != 0;
+        client.EndSkipped(reply);
         if (isSilent && !((entry->Flags & Subscribes) == Subscribes && IsPush(ref call)))
             call.Out.TakeBackTo(_before);
     }
-
-    // Which takes back a SKIP before it, and answers.
-    private static bool IsOn(ref Call call) =>
-        call.Count == 3 && call.Is(0, "CLIENT"u8) && call.Is(1, "REPLY"u8) && call.Is(2, "ON"u8);
 
     // Neither an error nor what MULTI says.
     private bool IsPush(ref Call call) => call.Out.Since(_before) is [(byte)'*' or (byte)'>', ..];

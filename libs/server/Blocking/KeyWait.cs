@@ -105,7 +105,7 @@ internal abstract class KeyWait : Parking
             return true;
         (_looksAtHeld, _held) = (false, null);
         for (WaitPlace? place = Places; place is not null; place = place.Other)
-            worker.Post(static (owner, _, queue) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)queue!), null, place.Queue);
+            ReadyKeys.ServeOn(worker, place.Queue);
         return true;
     }
 

@@ -72,14 +72,12 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         Count = 0;
     }
 
-    /// <summary>Serves a key that no command of this reactor has written.</summary>
-    internal void ServeNow(KeyQueue queue)
-    {
-        gate.TryEnter(worker, patiently: true);
-        Add(queue);
-        Serve();
-        gate.Leave(worker);
-    }
+    /// <summary>Those of the worker whose thread this is.</summary>
+    internal static ReadyKeys Of(Worker worker) => ((IReadyWorker)worker).Ready;
+
+    /// <summary>Has a worker serve a key that no command of its own has written. From any thread.</summary>
+    internal static void ServeOn(Worker worker, KeyQueue queue) =>
+        worker.Post(static (owner, _, ready) => Of(owner).ServeNow((KeyQueue)ready!), null, queue);
 
     /// <summary>Gives those of this reactor's clients who were served their replies.</summary>
     internal void Deliver()
@@ -91,6 +89,14 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
 
     /// <inheritdoc/>
     public void Dispose() => _reply.Dispose();
+
+    private void ServeNow(KeyQueue queue)
+    {
+        gate.TryEnter(worker, patiently: true);
+        Add(queue);
+        Serve();
+        gate.Leave(worker);
+    }
 
     private void Serve(KeyQueue queue)
     {

@@ -30,6 +30,8 @@ internal enum ClientModes : ushort
     Script = 128,
     /// <summary>Its user may not do everything: each of its commands is asked about.</summary>
     Restricted = 256,
+    /// <summary>The command that runs came behind CLIENT REPLY SKIP: its reply is dropped, unless it is CLIENT REPLY ON.</summary>
+    ReplySkipped = 512,
 }
 
 /// <summary>
@@ -203,9 +205,12 @@ internal sealed unsafe class Connection
             KeepRest(from);
     }
 
-    /// <summary>Sees that the reply to a command that came with CLIENT REPLY SKIP is dropped although it comes later.</summary>
-    internal void SkipLater(Reply reply)
+    /// <summary>Behind a command: the next one is heard. Where its own reply is to be dropped and comes later, that is seen to.</summary>
+    internal void EndSkipped(Reply reply)
     {
+        if ((Modes & ClientModes.ReplySkipped) == 0)
+            return;
+        Modes &= ~ClientModes.ReplySkipped;
         if (reply == Reply.Parked)
             Waiting!.IsSilent = true;
         else if (reply == Reply.Postponed)

@@ -127,7 +127,7 @@ internal sealed class HotKeySession
         foreach (Part part in _parts)
         {
             lock (part)
-                sums.Add(of(part).All());
+                of(part).AddTo(sums);
         }
 
         return sums.First(Options.Count);

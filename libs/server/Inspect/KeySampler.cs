@@ -50,13 +50,15 @@ internal sealed class KeySampler(Worker worker)
         }
     }
 
-    /// <summary>What was seen of each, and of all together.</summary>
-    internal (List<KeyWeight> Keys, long Seen) Look(long nowMs)
+    /// <summary>Adds what was seen of each.</summary>
+    /// <returns>What was seen of all together.</returns>
+    internal long AddTo(KeySums sums, long nowMs)
     {
         lock (_gate)
         {
             AgeLocked(nowMs);
-            return ([.. _keys.All()], _seen);
+            _keys.AddTo(sums);
+            return _seen;
         }
     }
 

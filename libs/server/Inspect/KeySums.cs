@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+
 namespace Garnet.Server.Inspect;
 
 /// <summary>What keys have had of all workers together.</summary>
@@ -5,11 +7,11 @@ internal sealed class KeySums
 {
     private readonly Dictionary<ulong, KeyWeight> _sums = [];
 
-    /// <summary>One worker's.</summary>
-    internal void Add(IEnumerable<KeyWeight> keys)
+    /// <summary>What a key has had of one worker. Its name is copied with the first of them.</summary>
+    internal void Add(ulong hash, ReadOnlySpan<byte> name, long weight)
     {
-        foreach (KeyWeight one in keys)
-            _sums[one.Hash] = one with { Weight = one.Weight + _sums.GetValueOrDefault(one.Hash).Weight };
+        ref KeyWeight sum = ref CollectionsMarshal.GetValueRefOrAddDefault(_sums, hash, out bool isKnown);
+        sum = new KeyWeight(hash, isKnown ? sum.Name : name.ToArray(), sum.Weight + weight);
     }
 
     /// <summary>So many that have had most, most first.</summary>

@@ -22,12 +22,7 @@ internal sealed class RecentKeys
     {
         KeySums sums = new();
         long all = 0;
-        foreach (KeySampler sampler in Volatile.Read(ref _samplers))
-        {
-            (List<KeyWeight> keys, long seen) = sampler.Look(nowMs);
-            all += seen;
-            sums.Add(keys);
-        }
+        foreach (KeySampler sampler in Volatile.Read(ref _samplers)) all += sampler.AddTo(sums, nowMs);
 
         return [.. sums.First(count).Select(one => (one.Name, (double)one.Weight / Math.Max(all, 1)))];
     }

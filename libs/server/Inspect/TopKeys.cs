@@ -6,7 +6,7 @@ internal readonly record struct KeyWeight(ulong Hash, byte[] Name, long Weight);
 /// <summary>
 /// Those keys of a stream that have had most of something, in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, "Efficient
 /// computation of frequent and top-k elements in data streams", 2005). A new key takes the place of the lightest one and its weight; how much that was
-/// is remembered, so that what is told of a key is never more than it has had. No key with more than 1/capacity of all is missed by <see cref="All"/>.
+/// is remembered, so that what is told of a key is never more than it has had. No key with more than 1/capacity of all is missed by <see cref="AddTo"/>.
 /// By one thread at a time.
 /// </summary>
 /// <param name="capacity">How many keys are followed.</param>
@@ -70,13 +70,13 @@ internal sealed class TopKeys(int capacity)
         }
     }
 
-    /// <summary>All that are followed, in no order; those of whom nothing is certain are left out.</summary>
-    internal IEnumerable<KeyWeight> All()
+    /// <summary>Adds all that are followed; those of whom nothing is certain are left out.</summary>
+    internal void AddTo(KeySums sums)
     {
-        for (int i = 0; i < _count; i++)
+        foreach (ref readonly Slot slot in _slots.AsSpan(0, _count))
         {
-            if (_slots[i].Weight > _slots[i].Excess)
-                yield return new KeyWeight(_slots[i].Hash, _slots[i].Name[.._slots[i].NameBytes], _slots[i].Weight - _slots[i].Excess);
+            if (slot.Weight > slot.Excess)
+                sums.Add(slot.Hash, slot.Name.AsSpan(0, slot.NameBytes), slot.Weight - slot.Excess);
         }
     }
 

@@ -44,7 +44,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _frames = _batch.Frames;
         _clients = _batch.Clients;
         _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
-        Failures = new CommandFailures(worker);
+        Failures = new CommandFailures(worker, _server.Observers, _server.Commands, _server.Log);
         _fetching = new Fetching(worker, this);
         _sampling = new BatchSampling(worker.Server.Monitoring, worker, _batch);
     }
@@ -114,12 +114,14 @@ internal sealed unsafe class BatchRunner : IDisposable
         {
             Connection client = _clients[At];
             Frame* frame = _frames + At;
-            bool isSilent = _fetching.Skips || (client.Modes & ClientModes.ReplyOff) != 0, isMiss = _fetching.IsMiss(e);
+            bool isSilent = (client.Modes & (ClientModes.ReplyOff | ClientModes.ReplySkipped)) != 0, isMiss = Fetching.IsMiss(e);
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
             if (!isMiss && isSilent)
                 _worker.TakeBackReply(); // an error is a reply
-            EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame, e) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
+            Reply reply = isMiss ? _fetching.PutOff(client, frame, e) : client.CloseAfterReply ? Reply.Close : Reply.Failed;
+            client.EndSkipped(reply);
+            EndCommand(client, frame, reply);
             _asksRules |= _fetching.HasLine; // tiering.M1: it holds for what comes behind it
         }
     }
@@ -239,7 +241,6 @@ internal sealed unsafe class BatchRunner : IDisposable
     {
         Connection client = call.Client;
         long before = _worker.Out.Mark;
-        _fetching.Skips = (client.Modes & ClientModes.ReplySkip) != 0;
         Reply reply = AdmissionController.Run(ref call, entry);
         // What the command has changed (a setting, a pause) counts for the next command of the batch, whoever has sent that. Nothing is taken back: a rule that
         // has nothing to say any more allows.
@@ -247,7 +248,6 @@ internal sealed unsafe class BatchRunner : IDisposable
         _placed |= _server.Replication.IsAsked;
         if (_server.Monitoring.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             _server.Monitoring.ConsiderReply(client, call.Arguments, _worker.Out.Mark - before);
-        _fetching.Skips = false;
         return reply;
     }
 

@@ -31,19 +31,11 @@ internal sealed unsafe class Fetching
         worker.LooksBehind = LookBehind;
     }
 
-    /// <summary>The running command came with CLIENT REPLY SKIP.</summary>
-    internal bool Skips { get; set; }
-
     /// <summary>True while fetched values are kept, which are to be given up soon, or reads have not finished, which may be late.</summary>
     internal bool Keeps => _tier is { Keeps: true } or { Pending: > 0 };
 
-    /// <summary>True if want of one of them is what left the running command; else what was noted of it for a miss is forgotten.</summary>
-    internal bool IsMiss(Exception error)
-    {
-        bool isMiss = error is ColdMissException or RoomMissException;
-        Skips &= isMiss;
-        return isMiss;
-    }
+    /// <summary>True if want of one of them is what left the running command.</summary>
+    internal static bool IsMiss(Exception error) => error is ColdMissException or RoomMissException;
 
     /// <summary>Serves those who wait for keys, behind a command that has run: it cannot be put off any more.</summary>
     internal void ServeReady()
@@ -70,9 +62,6 @@ internal sealed unsafe class Fetching
     /// <summary>The running command came to what is not at hand, and has changed nothing: it waits. All its keys are fetched at once.</summary>
     internal Reply PutOff(Connection client, Frame* frame, Exception miss)
     {
-        if (Skips)
-            client.Modes |= ClientModes.ReplySkip; // it runs again
-        Skips = false;
         _worker.Session.UnlockTo(0);
         _worker.Session.ForgetWanted();
         _worker.ReadsBefore.TakeBack(_worker.Session);

@@ -127,7 +127,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     private void OnMany(int first, int second)
     {
         if (_listeners.Waiters.IsOn && ThreadsWorker is { } worker)
-            ((IReadyWorker)worker).Ready.AddAll(first, second);
+            ReadyKeys.Of(worker).AddAll(first, second);
     }
 
     /// <summary>Hands on what the commands of a batch changed, if not each has done so, and all of it to those who want it by prefix.</summary>
@@ -174,9 +174,9 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     private void NoteReady(KeyQueue queue)
     {
         if (ThreadsWorker is { } worker)
-            ((IReadyWorker)worker).Ready.Add(queue);
-        else
-            Workers.First?.Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
+            ReadyKeys.Of(worker).Add(queue);
+        else if (Workers.First is { } first)
+            ReadyKeys.ServeOn(first, queue);
     }
 
     // A flush that no command has made, as when a replica takes its primary's data over: FLUSHALL tells those who track itself. Telling them

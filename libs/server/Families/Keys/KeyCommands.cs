@@ -36,7 +36,7 @@ internal static class KeyCommands
         string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
         new(name, arity, flags, keys with { Usage = usage }) { Group = "generic", Syntax = syntax, Summary = summary };
 
-    /// <summary>Removes all keys named by the arguments in one atomic step; replies how many there were.</summary>
+    /// <summary>Removes all keys named by the arguments in one atomic step; replies how many there were. Where one cannot be read none is removed.</summary>
     internal static Reply Remove(ref Call call)
     {
         int count = call.Count - 1;
@@ -51,6 +51,7 @@ internal static class KeyCommands
         long removed = 0;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
         call.Session.Lock(keys.AsSpan(0, count));
+        ManyCommands.AllowedBy(ref call, keys.AsSpan(0, count), SetCondition.Always, default(DeleteKey).IsBlind);
         for (int i = 0; i < count; i++)
         {
             var delete = default(DeleteKey);

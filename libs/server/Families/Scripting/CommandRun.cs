@@ -21,7 +21,7 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
 
     private readonly ArgList _args = new();
     private readonly CommandTable _commands = worker.Server.Commands;
-    private readonly CommandFailures _failures = new(worker);
+    private readonly CommandFailures _failures = new(worker, worker.Server.Observers, worker.Server.Commands, worker.Server.Log);
     private byte* _numbers;
     private int _numbersRoom;
 

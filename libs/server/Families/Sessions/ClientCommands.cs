@@ -254,7 +254,7 @@ internal readonly struct ClientReply : ICommand
     {
         if (call.Is(2, "ON"u8))
         {
-            call.Client.Modes &= ~(ClientModes.ReplyOff | ClientModes.ReplySkip);
+            call.Client.Modes &= ~(ClientModes.ReplyOff | ClientModes.ReplySkip | ClientModes.ReplySkipped);
             return call.Ok();
         }
 

@@ -202,7 +202,7 @@ internal readonly struct Reset : ICommand
         call.Server.Observers.Tracker.Disable(client);
         call.Server.Observers.Watches.EndTransaction(client);
         client.LeaveBulk("its connection was reset");
-        client.Modes = ClientModes.None;
+        client.Modes &= ClientModes.ReplySkipped; // of this very command, as in Redis
         ClientRights.BeDefault(call.Server, client);
         client.Resp3 = false;
         client.NoEvict = false;

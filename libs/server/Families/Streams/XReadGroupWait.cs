@@ -115,7 +115,7 @@ internal sealed unsafe class XReadGroupWait : KeyWait
                 GroupLook look = Look(worker.Session, key);
                 nextMs = Math.Min(nextMs, look.NextMs);
                 if (!look.Found || look.HasMore)
-                    worker.Post(static (owner, _, ready) => ((Executor)owner).Ready.ServeNow((KeyQueue)ready!), null, queue);
+                    ReadyKeys.ServeOn(worker, queue);
             }
         }
 

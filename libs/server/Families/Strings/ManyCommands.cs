@@ -67,7 +67,7 @@ internal static unsafe class ManyCommands
         KeyRef[] keys = Rent(ref call, strings.FirstKey, strings.KeyStep, pairs);
         call.Session.Lock(keys.AsSpan(0, pairs));
         Outcome outcome = Outcome.Done;
-        if (AllowedBy(ref call, keys.AsSpan(0, pairs), template))
+        if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition, template.IsBlind))
         {
             call.Session.Room.Announce(bytes);
             template.Condition = SetCondition.Always;
@@ -80,17 +80,18 @@ internal static unsafe class ManyCommands
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 
-    // With a tier every key is read first, so that one that cannot be read fails the command before anything is written; one that is damaged is no obstacle to what
-    // sets it whatever it was.
-    private static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, in SetValue template)
+    /// <summary>
+    /// True if the condition holds of all keys, which are locked. With a tier every key is read for it, so that one that cannot be read fails the command before anything
+    /// is changed; one that is damaged is no obstacle to what sets or removes it whatever it was (<paramref name="isBlind"/>).
+    /// </summary>
+    internal static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, SetCondition condition, bool isBlind)
     {
-        bool isAlways = template.Condition == SetCondition.Always;
         if (call.Session.Tier is not { } tier)
-            return isAlways || HoldsOfAll(ref call, keys, template.Condition);
-        tier.PassesDamaged = template.IsBlind;
+            return condition == SetCondition.Always || HoldsOfAll(ref call, keys, condition);
+        tier.PassesDamaged = isBlind;
         try
         {
-            return HoldsOfAll(ref call, keys, template.Condition);
+            return HoldsOfAll(ref call, keys, condition);
         }
         finally
         {

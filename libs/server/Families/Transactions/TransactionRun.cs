@@ -31,7 +31,7 @@ internal sealed unsafe class TransactionRun
     {
         (_worker, _session, _calls) = (worker, worker.Session, calls);
         _entries = worker.Server.Commands.Entries;
-        _failures = new CommandFailures(worker);
+        _failures = new CommandFailures(worker, worker.Server.Observers, worker.Server.Commands, worker.Server.Log);
         _locks = new TransactionLocks(worker, calls);
     }
 

@@ -11,17 +11,16 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisposable
 {
-    private const int AwaitedMax = 64, FinishedMax = 64;
-    /// <summary>Reads under way at most where it answers nothing, which show whether it does elsewhere.</summary>
+    /// <summary>Reads that are waited for at most, and places: while it owes so much that no more than those are left, a few reads at a time are begun.</summary>
+    private const int AwaitedMax = 64, Depth = 4 * AwaitedMax;
+    /// <summary>Reads under way at most where it answers nothing, or owes much, which show whether it does elsewhere.</summary>
     public const int ProbesMax = 8;
     /// <summary>So many owed of one segment are no accident: others of it would wait, too.</summary>
     private const int NearMax = 4;
-    /// <summary>Reads that may be owed before no more than those are begun: others have as many places as ever still.</summary>
-    private const int OwedMax = 3 * AwaitedMax, Depth = OwedMax + AwaitedMax;
     private readonly ColdRead?[] _reads = new ColdRead?[Depth];
     private readonly int[] _parts = new int[Depth];
     private readonly Stack<int> _places = new();
-    private readonly FinishedRead[] _finished = new FinishedRead[FinishedMax];
+    private readonly FinishedRead[] _finished = new FinishedRead[AwaitedMax];
     private readonly Dictionary<ulong, ColdRead> _owed = [];
     private readonly Dictionary<uint, int> _owedOfSegment = [];
     private IMediumReader? _reader;
@@ -58,7 +57,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     {
         if (_owedPlaces == 0)
             return false;
-        bool isSilent = _cameAtUs <= _lateBegunUs || _owedPlaces >= OwedMax;
+        bool isSilent = _cameAtUs <= _lateBegunUs || Depth - _owedPlaces <= AwaitedMax;
         bool isInVain = _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
         read.IsProbe = !isInVain && (others == 0 || OwedNear(read.Word) < NearMax) && (others < ProbesMax || !isSilent);
         return !read.IsProbe;
