@@ -71,6 +71,22 @@ internal unsafe ref struct Call
     /// <summary>Any argument as a key of the client's database, hashed now.</summary>
     internal readonly KeyRef KeyAt(int index) => Worker.Store.Key(Args[index].Bytes, Args[index].Length, Namespace);
 
+    /// <summary>
+    /// Locks a key of the client's database, which stands for its namespace then (transactions.X1): a replica applies its primary's SWAPDB beside its reactors, perhaps
+    /// between the look-up of the namespace and the lock.
+    /// </summary>
+    internal readonly KeyRef LockKeyAt(int index)
+    {
+        while (true)
+        {
+            KeyRef key = KeyAt(index);
+            Session.Lock([key]);
+            if (Worker.Store.IsOf(Client.Database, in key))
+                return key;
+            Session.Unlock();
+        }
+    }
+
     /// <summary>Hash of the bytes of an argument, as of a key.</summary>
     internal readonly ulong HashAt(int index) => Worker.Store.HashBytes(Args[index].Bytes, Args[index].Length);
 

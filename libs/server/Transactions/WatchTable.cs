@@ -49,6 +49,22 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
         return false;
     }
 
+    /// <summary>True if a MIGRATE moves the key.</summary>
+    internal bool IsMoved(int database, ReadOnlySpan<byte> key, ulong hash)
+    {
+        KeyShard<Watch> shard = _watches.Of(hash);
+        lock (shard.Gate)
+        {
+            for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
+            {
+                if (watch.Owner.IsMove && watch.Is(database, key))
+                    return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>Adds a watch (transactions.X1).</summary>
     internal void Add(Watch watch)
     {
@@ -105,7 +121,7 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
             {
                 bool vanished = change == KeyChange.Expired && !watch.Existed; // transactions.X3
                 if (!vanished && watch.Is(database, key.Span))
-                    watch.Owner.Touch();
+                    watch.Touch();
             }
         }
     }
@@ -154,7 +170,7 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
                     for (Watch? watch = first; watch is not null; watch = watch.Next)
                     {
                         if (holds(watch))
-                            watch.Owner.Touch();
+                            watch.Touch();
                     }
                 }
             }

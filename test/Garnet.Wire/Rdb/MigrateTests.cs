@@ -135,6 +135,54 @@ internal sealed class MigrateTests
         Assert.That(move.Client.Call("GET", "k").ToString(), Is.EqualTo("\"5\""));
     }
 
+    // It went to the server itself: written there, it was still what was sent, and was deleted.
+    [Test]
+    public void A_key_that_is_sent_to_the_server_itself_stays([Values("k", "")] string key)
+    {
+        using ServerProcess server = Start(ServerSide.Ours);
+        using RespConnection client = new(server.Address);
+        client.Call("MSET", "k", "v", "other", "w");
+        Assert.That(client.Call(To(server, key, key == "" ? ["REPLACE", "KEYS", "k", "other"] : ["REPLACE"])).ToString(), Does.StartWith("-TRYAGAIN a key kept changing"));
+        Assert.That(client.Call("MGET", "k", "other").Items!.Select(static one => one.Text), Is.EqualTo(["v", "w"]));
+        Assert.That(client.Call("INFO", "clients").Text, Does.Contain("total_watched_keys:0\r"), "and nothing is watched any more");
+    }
+
+    // As where the target moves the same key here at the same time: the same value, and yet another's.
+    [Test]
+    public void A_key_that_is_written_meanwhile_with_what_was_sent_is_not_deleted([Values(1, 5)] int times)
+    {
+        using Move move = new("v", timeoutMs: 5000);
+        for (int i = 0; i < times; i++) Serve(move.Target, () => move.Other.Call("SET", "k", "v"));
+        if (times < 5)
+            Assert.That(Serve(move.Target, static () => { }), Does.Contain("REPLACE"));
+        Assert.That(move.Client.Read().ToString(), times < 5 ? Is.EqualTo("+OK") : Does.StartWith("-TRYAGAIN a key kept changing"));
+        Assert.That(move.Client.Call("EXISTS", "k").ToString(), Is.EqualTo(times < 5 ? ":0" : ":1"));
+    }
+
+    // The second found it gone when it came to its end, and deleted it there.
+    [Test]
+    public void One_client_at_a_time_moves_a_key([Values] bool isKilled)
+    {
+        using Move move = new("v", timeoutMs: 5000);
+        string[] again = ["MIGRATE", "127.0.0.1", $"{((IPEndPoint)move.Target.LocalEndpoint).Port}", "k", "0", "5000"];
+        string sent = Serve(move.Target, () =>
+        {
+            Assert.That(move.Other.Call(again).ToString(), Is.EqualTo("-TRYAGAIN another MIGRATE is moving one of the keys; retry"));
+            if (isKilled)
+                move.Other.Call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+        });
+        Assert.That(sent, Does.Contain("RESTORE"));
+        if (!isKilled)
+        {
+            Assert.That(move.Client.Read().ToString(), Is.EqualTo("+OK"));
+            Assert.That(move.Other.Call(again).ToString(), Is.EqualTo("+NOKEY"));
+            return;
+        }
+        move.Other.Send(RespConnection.Encode(again));
+        Assert.That(Serve(move.Target, static () => { }), Does.Contain("RESTORE"), "who has gone moves nothing");
+        Assert.That(move.Other.Read().ToString(), Is.EqualTo("+OK"));
+    }
+
     /// <summary>A client that has begun to move "k" to a target which the test plays, and another client of the same server.</summary>
     private sealed class Move : IDisposable
     {

@@ -7,11 +7,25 @@ internal sealed class Watch(WatchedKeys owner, int database, ReadOnlySpan<byte> 
     : KeyLink<Watch>(database, key, hash)
 {
     private const int OwnBytes = 128;
+    private volatile bool _touched;
 
     internal WatchedKeys Owner { get; } = owner;
 
     /// <summary>True if the key was there, and its time had not come, when WATCH was called.</summary>
     internal bool Existed { get; } = existed;
+
+    /// <summary>True once the key has changed.</summary>
+    internal bool Touched => _touched;
+
+    /// <summary>The key has changed; from any thread.</summary>
+    internal void Touch()
+    {
+        _touched = true;
+        Owner.Touch();
+    }
+
+    /// <summary>Only what comes from now on is a change; under the lock of the key's partition.</summary>
+    internal void Rearm() => _touched = false;
 
     /// <summary>Bytes of memory, about.</summary>
     internal long MemoryBytes => OwnBytes + Bytes.Length;

@@ -1,7 +1,8 @@
 namespace Garnet.Server.Clients;
 
 /// <summary>The keys that one connection watches; its own thread adds, others only mark it.</summary>
-internal sealed class WatchedKeys
+/// <param name="isMove">It moves them to another server (MIGRATE).</param>
+internal sealed class WatchedKeys(bool isMove = false)
 {
     private readonly List<Watch> _watches = [];
     private volatile bool _touched;
@@ -10,6 +11,9 @@ internal sealed class WatchedKeys
     internal bool Touched => _touched;
 
     internal IReadOnlyList<Watch> Watches => _watches;
+
+    /// <summary>True for those of a MIGRATE.</summary>
+    internal bool IsMove => isMove;
 
     /// <summary>Bytes of memory, about.</summary>
     internal long MemoryBytes { get; private set; }

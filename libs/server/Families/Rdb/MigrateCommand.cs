@@ -3,14 +3,15 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
+using Garnet.Server.Transactions;
 using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Rdb;
 
 /// <summary>
-/// MIGRATE: keys go to another server. Nobody else waits while they are on their way; so a key is deleted here only if it is still what
-/// was sent. One that has changed is sent again, a few times; if it goes on changing it stays, and the reply says so.
+/// MIGRATE: keys go to another server. Nobody else waits while they are on their way; so a key is deleted here only if nobody has written it since it was
+/// read. One that somebody has is sent again, a few times; if it goes on changing it stays, and the reply says so.
 /// </summary>
 internal readonly unsafe struct Migrate : ICommand
 {
@@ -20,10 +21,12 @@ internal readonly unsafe struct Migrate : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (call.Client.Begun is Migration begun && IsOf(ref call, begun))
+        if (call.Client.Begun is Migration begun)
         {
             call.Client.Begun = null;
-            return Finish(ref call, begun);
+            if (IsOf(ref call, begun))
+                return Finish(ref call, begun);
+            begun.EndWatches();
         }
 
         if (!MigrateTerms.TryRead(ref call, out MigrateTerms terms, out Reply failed))
@@ -31,26 +34,55 @@ internal readonly unsafe struct Migrate : ICommand
         if (!call.Server.Settings.Security.AllowsMigration(terms.Host, terms.Port))
             return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2),
                 .. ": nothing was sent"u8]);
-        var keys = new List<MigratedKey>();
+        var command = new byte[call.Count][];
+        for (int i = 0; i < command.Length; i++)
+            command[i] = call[i].ToArray();
+        WatchTable watches = call.Server.Observers.Watches;
+        var migration = new Migration(terms, call.Server.Core.Tls.OfMigration, watches) { Command = command };
+        if (migration.Watched is not null)
+            watches.Begin();
+        bool isSent = false;
+        try
+        {
+            if (!TryGather(ref call, migration))
+                return call.FailBytes("TRYAGAIN another MIGRATE is moving one of the keys; retry"u8);
+            if (migration.Keys.Count == 0)
+            {
+                call.Out.Simple("NOKEY"u8);
+                return Reply.Sent;
+            }
+
+            isSent = true;
+            return Send(ref call, migration, migration.Keys);
+        }
+        finally
+        {
+            if (!isSent)
+                migration.EndWatches();
+        }
+    }
+
+    // False if another MIGRATE moves one of them: of two only one may delete it here, and the other must not take it for one that was deleted.
+    private static bool TryGather(ref Call call, Migration migration)
+    {
+        MigrateTerms terms = migration.Terms;
         var named = new HashSet<string>(StringComparer.Ordinal);
         for (int i = 0; i < terms.Keys; i++)
         {
             var key = new MigratedKey(call[terms.FirstKey + i].ToArray(), terms.FirstKey + i);
             // Once, however often it is named: gone when it comes to it again, it would be taken for one that was deleted here, and deleted there.
-            if ((terms.Keys == 1 || named.Add(Encoding.Latin1.GetString(key.Name))) && TryDump(ref call, key))
-                keys.Add(key);
+            if (terms.Keys > 1 && !named.Add(Encoding.Latin1.GetString(key.Name)))
+                continue;
+            KeyRef name = call.LockKeyAt(key.At);
+            bool isFree = migration.TryWatch(key, call.Client.Database, call.HashAt(key.At));
+            if (isFree && TryDump(ref call, in name, key))
+                migration.Keys.Add(key);
+            call.Session.Unlock();
+            if (!isFree)
+                return false;
         }
 
-        if (keys.Count == 0)
-        {
-            call.Out.Simple("NOKEY"u8);
-            return Reply.Sent;
-        }
-
-        var command = new byte[call.Count][];
-        for (int i = 0; i < command.Length; i++)
-            command[i] = call[i].ToArray();
-        return Send(ref call, new Migration(terms, keys, call.Server.Core.Tls.OfMigration) { Command = command }, keys);
+        return true;
     }
 
     private static Reply Send(ref Call call, Migration migration, List<MigratedKey> keys)
@@ -63,53 +95,69 @@ internal readonly unsafe struct Migrate : ICommand
 
     private static Reply Finish(ref Call call, Migration migration)
     {
+        Reply reply = Reply.Postponed;
+        try
+        {
+            List<MigratedKey> left = migration.Watched is null ? [] : Remove(ref call, migration);
+            bool again = migration.Error.Length == 0 && left.Count > 0 && migration.Rounds < RoundsMax;
+            reply = migration.Error.Length > 0 ? call.FailText(migration.Error)
+                : again ? Send(ref call, migration, left)
+                : left.Count == 0 ? call.Ok()
+                : call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8);
+            if (!again)
+                migration.EndWatches();
+        }
+        catch (Exception e) when (e is ColdMissException or RoomMissException)
+        {
+            call.Client.Begun = migration; // what it came to is fetched: then it goes on from here
+            throw;
+        }
+        catch
+        {
+            migration.EndWatches();
+            throw;
+        }
+
+        return reply;
+    }
+
+    // Deletes what the target has taken and what has not been written since it was read, whatever was written; the others are left, and say what is to be sent now. So
+    // a key that comes back while it is on its way (the target is this server, or moves it here at the same time) is not lost.
+    private static List<MigratedKey> Remove(ref Call call, Migration migration)
+    {
         var left = new List<MigratedKey>();
-        if (!migration.Terms.Copies)
+        foreach (MigratedKey key in migration.Keys)
         {
-            foreach (MigratedKey key in migration.Keys)
+            if (!key.IsTaken || key.Payload is null)
+                continue;
+            KeyRef name = call.LockKeyAt(key.At);
+            if (key.Watch!.Touched)
             {
-                if (key.IsTaken && key.Payload is not null && !TryRemove(ref call, key))
-                    left.Add(key);
+                key.Watch.Rearm();
+                (key.Payload, key.WasSent, key.IsTaken) = (null, true, false);
+                TryDump(ref call, in name, key);
+                left.Add(key);
             }
+            else
+            {
+                var delete = default(DeleteKey);
+                call.Session.Modify(in name, ref delete);
+                key.IsTaken = false;
+            }
+
+            call.Session.Unlock();
         }
 
-        if (migration.Error.Length > 0)
-            return call.FailText(migration.Error);
-        if (left.Count > 0 && migration.Rounds < RoundsMax)
-            return Send(ref call, migration, left);
-        return left.Count > 0
-            ? call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8)
-            : call.Ok();
+        return left;
     }
 
-    // Deletes the key if it is what was sent; else the key says what is to be sent now.
-    private static bool TryRemove(ref Call call, MigratedKey key)
+    // The key is locked.
+    private static bool TryDump(ref Call call, in KeyRef name, MigratedKey key)
     {
-        KeyRef name = call.KeyAt(key.At);
-        var now = new MigratedKey(key.Name, key.At);
-        call.Session.Lock([name]);
-        bool isThere = TryDump(ref call, now);
-        bool same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
-        if (same)
-        {
-            var delete = default(DeleteKey);
-            call.Session.Modify(in name, ref delete);
-        }
-
-        call.Session.Unlock();
-        (key.Payload, key.ExpireAtMs, key.WasSent, key.IsTaken) = (isThere ? now.Payload : null, now.ExpireAtMs, true, false);
-        return same;
-    }
-
-    private static bool TryDump(ref Call call, MigratedKey key)
-    {
-        KeyRef name = call.KeyAt(key.At);
         var look = default(ExpiryLook);
         var encoder = default(RdbEncoder);
-        call.Session.Lock([name]);
         bool isThere = call.Session.Read(in name, ref look, quiet: true) == Outcome.Done
             && call.Session.Examine(in name, ref encoder, quiet: true) == Outcome.Done;
-        call.Session.Unlock();
         if (!isThere || encoder.IsEmpty)
             return false;
         RdbPayload.Close(ref encoder.To, encoder.Version);

@@ -6,6 +6,7 @@ using Garnet.Common.Resp;
 using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Tls;
+using Garnet.Server.Transactions;
 
 namespace Garnet.Server.Families.Rdb;
 
@@ -28,24 +29,27 @@ internal sealed class MigratedKey(byte[] name, int at)
 
     /// <summary>The target has taken it.</summary>
     internal bool IsTaken { get; set; }
+
+    /// <summary>Tells whether it has changed here since it was read; null if it is only copied.</summary>
+    internal Watch? Watch { get; set; }
 }
 
 /// <summary>
 /// What a MIGRATE has sent and waits for. The command begins it and is postponed; when the target has replied it runs again, finds
-/// this and finishes.
+/// this and finishes. Whoever began it ends its watches (<see cref="EndWatches"/>).
 /// </summary>
-internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsKeys? tls) : Parking
+internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable watches) : Parking
 {
     private const string NotConnected = "IOERR error or timeout connecting to the client",
         NotWritten = "IOERR error or timeout writing to target instance",
         NotRead = "IOERR error or timeout reading to target instance";
 
     private volatile bool _isOver;
-    private bool _hasHeard;
+    private bool _hasHeard, _isUnwatched;
 
     internal MigrateTerms Terms => terms;
 
-    internal List<MigratedKey> Keys { get; private set; } = keys;
+    internal List<MigratedKey> Keys { get; private set; } = [];
 
     /// <summary>Arguments of the command that began it.</summary>
     internal byte[][] Command { get; init; } = [];
@@ -72,6 +76,32 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsK
     }
 
     internal override bool Resume(Worker worker, Connection client) => _isOver;
+
+    internal override void Abandon(Connection client) => EndWatches();
+
+    /// <summary>The keys that it moves; null if it only copies them.</summary>
+    internal WatchedKeys? Watched { get; } = terms.Copies ? null : new WatchedKeys(isMove: true);
+
+    /// <summary>Watches a key that is to be moved, under its partition's lock; false if another MIGRATE moves it.</summary>
+    internal bool TryWatch(MigratedKey key, int database, ulong hash)
+    {
+        if (Watched is null)
+            return true;
+        if (watches.IsMoved(database, key.Name, hash))
+            return false;
+        key.Watch = new Watch(Watched, database, key.Name, hash, existed: true);
+        watches.Add(key.Watch);
+        Watched.Add(key.Watch);
+        return true;
+    }
+
+    /// <summary>Nothing is moved any more.</summary>
+    internal void EndWatches()
+    {
+        if (Watched is { } watched && !_isUnwatched)
+            watches.End(watched);
+        _isUnwatched = true;
+    }
 
     private async Task Send(long nowMs)
     {

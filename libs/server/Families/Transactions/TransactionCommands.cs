@@ -96,27 +96,13 @@ internal readonly struct WatchKeys : ICommand
         ulong hash = call.HashAt(index);
         if (table.Has(watched, call.Client.Database, call[index], hash))
             return;
-        KeyRef key = LockAt(ref call, index);
+        KeyRef key = call.LockKeyAt(index);
         var look = default(PresenceLook);
         bool exists = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
         var watch = new Watch(watched, call.Client.Database, call[index], hash, exists);
         table.Add(watch);
         call.Session.Unlock();
         watched.Add(watch);
-    }
-
-    // transactions.X1: a replica applies its primary's SWAPDB beside its reactors, perhaps between the look-up of the namespace and the lock:
-    // once it is locked, whether the database still has that namespace is looked at again.
-    private static KeyRef LockAt(ref Call call, int index)
-    {
-        while (true)
-        {
-            KeyRef key = call.KeyAt(index);
-            call.Session.Lock([key]);
-            if (call.Worker.Store.IsOf(call.Client.Database, in key))
-                return key;
-            call.Session.Unlock();
-        }
     }
 }
 
