@@ -35,7 +35,7 @@ public sealed class TierHalfChangedTests
     [LongCase("XADD", "XRANGE", "XLEN", "XTRIM MAXLEN 0")]
     public void What_cannot_be_gone_on_with_is_taken_back(string add, string read, string count, string change, int valueBytes = Narrow, int harmed = Elements / 2)
     {
-        using TierScratch tier = new(memory: "96mb", size: "96mb");
+        using TierScratch tier = new(memory: "96mb", size: valueBytes == Narrow ? "24mb" : "96mb");
         using DataServer server = new(tier.Flags);
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
@@ -74,7 +74,7 @@ public sealed class TierHalfChangedTests
     [TestCase("XADD", "XRANGE", "XLEN", "XDEL %")]
     public void What_is_not_there_yet_is_fetched_and_the_change_made_once(string add, string read, string count, string change)
     {
-        using TierScratch tier = new(memory: "96mb", size: "96mb");
+        using TierScratch tier = new(memory: "96mb", size: "24mb");
         using DataServer server = new(tier.Flags);
         string[] words = [.. change.Split(' ').SelectMany((word, i) => i == 0 ? [word, Key] : Words(word))];
         string expected, found;
