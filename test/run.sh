@@ -3,7 +3,7 @@
 # Real clients and redis-server are installed first where that is possible; tests that miss one skip and say so.
 #   GARNET_TEST_INSTALL  no = installs nothing
 #   GARNET_TEST_FILTER   passed to dotnet test as --filter
-#   GARNET_FUZZ_SECONDS  time per fuzz test (default 2, with CI=true 30)
+#   GARNET_FUZZ_SECONDS  time per fuzz test (default 1, with CI=true 30)
 #   GARNET_NATIVE        yes = builds the native server, and tests over the wire talk to it (default no, with CI=true yes)
 # CI=true looks longer, at the same things: CONTRIBUTING.md says what a plain run is shorter by.
 set -uo pipefail

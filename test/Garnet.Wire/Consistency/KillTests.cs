@@ -16,11 +16,11 @@ public sealed class KillTests
     private const int Writes = 150, Reads = 300;
     private const string Flags = "--replica-serve-stale-data no";
 
-    private static readonly int s_rounds =
-        int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds : LongRun.IsWanted ? 3 : 2;
+    private static readonly int? s_asked =
+        int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds : null;
 
-    // They take a quarter of a minute for each.
-    private static readonly int s_roundsOfSentinels = LongRun.IsWanted ? s_rounds : s_rounds / 2;
+    // Sentinels take a quarter of a minute for each.
+    private static readonly int s_rounds = s_asked ?? (LongRun.IsWanted ? 3 : 2), s_roundsOfSentinels = s_asked ?? (LongRun.IsWanted ? 3 : 1);
 
     private readonly List<ReplicaServer> _nodes = [];
     private volatile ReplicaServer _primary = null!;
