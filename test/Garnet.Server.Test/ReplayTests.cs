@@ -13,7 +13,7 @@ public sealed class ReplayTests
     private static readonly int s_roundsWithoutMemory = LongRun.IsWanted ? Rounds : Rounds / 2;
 
     [Test]
-    public void A_replayed_log_gives_the_same_content([Values(1, 2, 3)] int seed, [Values(0, 200, 1024)] int packedBytes)
+    public void A_replayed_log_gives_the_same_content([ValueSource(typeof(LongRun), nameof(LongRun.Seeds))] int seed, [Values(0, 200, 1024)] int packedBytes)
     {
         var log = new RecordingLog();
         using var server = new EmbeddedServer(log);

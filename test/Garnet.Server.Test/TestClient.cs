@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
@@ -7,6 +8,8 @@ namespace Garnet.Server.Test;
 /// <summary>A connection that reads one reply at a time, as text: simple and bulk strings bare, nil as <c>nil</c>, aggregates in brackets.</summary>
 internal sealed class TestClient : IDisposable
 {
+    private const int LongestHead = 13; // a sign, a number of 32 bits and the end of the line
+
     private readonly TcpClient _socket;
     private readonly BufferedStream _stream;
 
@@ -15,6 +18,8 @@ internal sealed class TestClient : IDisposable
         _socket = new TcpClient("127.0.0.1", port) { NoDelay = true, ReceiveTimeout = 60_000 };
         _stream = new BufferedStream(_socket.GetStream(), 16 * 1024);
     }
+
+    private static ReadOnlySpan<byte> End => "\r\n"u8;
 
     /// <summary>Messages that came before replies.</summary>
     internal List<string> Pushes { get; } = [];
@@ -37,9 +42,7 @@ internal sealed class TestClient : IDisposable
 
     internal void Send(params string[] words)
     {
-        var text = new StringBuilder();
-        Write(text, words);
-        _socket.GetStream().Write(Encoding.Latin1.GetBytes(text.ToString()));
+        Send(1, [words]);
     }
 
     /// <summary>Sends nothing more; replies can still come.</summary>
@@ -51,13 +54,7 @@ internal sealed class TestClient : IDisposable
     /// <summary>Sends the commands so many times over at once and reads the replies.</summary>
     internal string[] Pipeline(int times, params string[][] commands)
     {
-        var text = new StringBuilder();
-        for (int i = 0; i < times; i++)
-        {
-            foreach (string[] words in commands) Write(text, words);
-        }
-
-        _socket.GetStream().Write(Encoding.Latin1.GetBytes(text.ToString()));
+        Send(times, commands);
         return [.. Enumerable.Range(0, times * commands.Length).Select(_ => Read())];
     }
 
@@ -70,10 +67,40 @@ internal sealed class TestClient : IDisposable
         _socket.Dispose();
     }
 
-    private static void Write(StringBuilder text, string[] words)
+    // Straight into bytes: some requests have a hundred thousand words, or words of megabytes.
+    private void Send(int times, string[][] commands)
     {
-        text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
-        foreach (string word in words) text.Append(CultureInfo.InvariantCulture, $"${word.Length}\r\n{word}\r\n");
+        int most = times * commands.Sum(static words => LongestHead + words.Sum(static word => LongestHead + word.Length + End.Length));
+        byte[] bytes = ArrayPool<byte>.Shared.Rent(most);
+        int at = 0;
+        for (int i = 0; i < times; i++)
+        {
+            foreach (string[] words in commands) Write(bytes, ref at, words);
+        }
+
+        _socket.GetStream().Write(bytes, 0, at);
+        ArrayPool<byte>.Shared.Return(bytes);
+    }
+
+    private static void Write(Span<byte> bytes, ref int at, string[] words)
+    {
+        WriteHead(bytes, ref at, '*', words.Length);
+        foreach (string word in words)
+        {
+            WriteHead(bytes, ref at, '$', word.Length);
+            at += Encoding.Latin1.GetBytes(word, bytes[at..]);
+            End.CopyTo(bytes[at..]);
+            at += End.Length;
+        }
+    }
+
+    private static void WriteHead(Span<byte> bytes, ref int at, char kind, int number)
+    {
+        bytes[at++] = (byte)kind;
+        number.TryFormat(bytes[at..], out int digits, default, CultureInfo.InvariantCulture);
+        at += digits;
+        End.CopyTo(bytes[at..]);
+        at += End.Length;
     }
 
     private string Read(out bool push)

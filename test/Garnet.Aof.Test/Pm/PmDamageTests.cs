@@ -3,6 +3,7 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Pm;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Aof.Test.Pm;
@@ -24,7 +25,7 @@ internal sealed class PmDamageTests
         {
             for (int at = line; at < line + Line; at++)
             {
-                foreach (byte change in (byte[])[1, 0x80, 0xFF])
+                foreach (byte change in LongRun.PartOf<byte>([1, 0x80, 0xFF], every: 3, first: at)) // a short run changes each byte one way
                 {
                     byte[] damaged = [.. memory];
                     damaged[at] ^= change;

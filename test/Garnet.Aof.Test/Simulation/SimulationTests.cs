@@ -13,12 +13,12 @@ namespace Garnet.Aof.Test.Simulation;
 [Parallelizable] // its disks are its own
 internal sealed class SimulationTests
 {
-    private const int PlantedSeedsMax = 2_000;
+    private const int PlantedSeedsMax = 2_000, SeedsThatGoEverywhere = 150;
 
     [Test]
     public void Whatever_happens_what_was_promised_is_there_and_the_state_is_one_the_store_had()
     {
-        int seeds = Number("GARNET_SIMULATION_SEEDS", LongRun.IsWanted ? 1_000 : 300);
+        int seeds = Number("GARNET_SIMULATION_SEEDS", LongRun.IsWanted ? 1_000 : SeedsThatGoEverywhere);
         int first = Number("GARNET_SIMULATION_SEED", 1);
         var figures = new SimulationFigures { Tell = seeds == 1 ? TestContext.Out.WriteLine : null };
         for (int seed = first; seed < first + seeds; seed++)
@@ -33,7 +33,7 @@ internal sealed class SimulationTests
             }
         }
         TestContext.Out.WriteLine(figures);
-        if (seeds < 300) return;
+        if (seeds < SeedsThatGoEverywhere) return;
         Assert.That(new[] { figures.Crashes, figures.Kills, figures.Stops, figures.Snapshots, figures.Cuts, figures.CrashesInRecovery, figures.Refilled, figures.Drains, figures.OnTheSpot, figures.Demoted, figures.FoundCold },
             Is.All.GreaterThan(0), "the simulation went everywhere");
     }

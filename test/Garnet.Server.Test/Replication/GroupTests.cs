@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -8,7 +9,7 @@ public sealed class GroupTests
     private const int Accounts = 24, Total = 1000 * Accounts;
 
     [Test]
-    public void Replicas_whose_connections_are_cut_at_random_bytes_end_with_the_same_data([Values(1, 2, 3)] int seed)
+    public void Replicas_whose_connections_are_cut_at_random_bytes_end_with_the_same_data([ValueSource(typeof(LongRun), nameof(LongRun.Seeds))] int seed)
     {
         var random = new Random(seed);
         using EmbeddedServer primary = new();
@@ -28,8 +29,9 @@ public sealed class GroupTests
         Assert.That(primary.Server.Replication.Links.Partial, Is.GreaterThan(3), "they went on where they were");
     }
 
-    [Test]
-    public void A_changed_byte_is_noticed_wherever_it_stands([Values(1, 2)] int seed)
+    [TestCase(1)]
+    [LongCase(2)]
+    public void A_changed_byte_is_noticed_wherever_it_stands(int seed)
     {
         var random = new Random(seed);
         using EmbeddedServer primary = new();

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
 
@@ -16,8 +17,10 @@ public sealed class ConsistencyTests
     private static readonly int Reads =
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_READS"), NumberStyles.None, CultureInfo.InvariantCulture, out int reads) ? reads : 1500;
 
-    [Test]
-    public void What_clients_of_a_primary_and_two_replicas_see_is_one_sequence([Values(1, 2, 3)] int applyThreads)
+    [TestCase(1)]
+    [LongCase(2)]
+    [TestCase(3)]
+    public void What_clients_of_a_primary_and_two_replicas_see_is_one_sequence(int applyThreads)
     {
         using ReplicaServer primary = new(keepsData: false), one = new(keepsData: false, $"--replica-apply-threads {applyThreads}"), two = new(keepsData: true);
         one.Follow(primary);

@@ -12,7 +12,7 @@ namespace Garnet.Wire.Differential;
 [Parallelizable] // its servers are its own
 internal sealed class ColdDifferentialTests
 {
-    private const int DefaultCount = 600, CountInCi = 3_000, ResetEvery = 400, LookEvery = 3, DifferencesMax = 10, StoryMax = 12;
+    private const int DefaultCount = 400, CountInCi = 3_000, ResetEvery = 400, LookEvery = 3, DifferencesMax = 10, StoryMax = 12;
 
     private static int Seed { get; } = Read("GARNET_WIRE_SEED", 20_261_127);
 

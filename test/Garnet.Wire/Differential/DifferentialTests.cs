@@ -8,7 +8,7 @@ namespace Garnet.Wire.Differential;
 [Parallelizable] // its servers are its own
 internal sealed class DifferentialTests
 {
-    private const int DefaultCount = 8_000, CountInCi = 50_000, ResetEvery = 500, DifferencesMax = 25;
+    private const int DefaultCount = 5_000, CountInCi = 50_000, ResetEvery = 500, DifferencesMax = 25;
 
     private static int Seed { get; } = Read("GARNET_WIRE_SEED", 20_250_607);
 

@@ -21,8 +21,9 @@ internal sealed class ExportTests
     [TearDown]
     public void RemoveFolder() => _folder.Delete(recursive: true);
 
-    [Test]
-    public void A_redis_server_loads_all_of_it([Values("", "--appendonly yes --dir .")] string flags)
+    [LongCase("")]
+    [TestCase("--appendonly yes --dir .")]
+    public void A_redis_server_loads_all_of_it(string flags)
     {
         using ServerProcess server = Ours(flags);
         using RespConnection ours = new(server.Address);

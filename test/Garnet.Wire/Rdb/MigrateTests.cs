@@ -10,12 +10,22 @@ namespace Garnet.Wire.Rdb;
 [Parallelizable] // its servers are its own
 internal sealed class MigrateTests
 {
+    private readonly Dictionary<(ServerSide, string), ServerProcess> _kept = []; // those that no test leaves other than it found them
+
+    [OneTimeTearDown]
+    public void Stop()
+    {
+        foreach (ServerProcess server in _kept.Values) server.Dispose();
+    }
+
     [Test]
     public void A_value_of_each_kind_goes_to_another_server_and_back([ValueSource(typeof(Values), nameof(Values.Kinds))] string kind, [Values(5, 20_000)] int size, [Values("Ours Ours", "Ours Redis", "Redis Ours")] string way)
     {
         ServerSide from = Enum.Parse<ServerSide>(way.Split(' ')[0]), to = Enum.Parse<ServerSide>(way.Split(' ')[1]);
-        using ServerProcess source = Start(from), target = Start(to);
+        ServerProcess source = Kept(from, "source"), target = Kept(to, "target");
         using RespConnection at = new(source.Address), other = new(target.Address);
+        at.Call("FLUSHALL");
+        other.Call("FLUSHALL");
         Values.Fill(at, "k", kind, size);
         string wanted = Values.Digest(at, "k");
         at.Call("PEXPIREAT", "k", "4000000000000");
@@ -231,6 +241,12 @@ internal sealed class MigrateTests
     }
 
     private static string[] To(ServerProcess target, string key, params string[] options) => ["MIGRATE", "127.0.0.1", $"{target.Address.Port}", key, "0", "5000", .. options];
+
+    private ServerProcess Kept(ServerSide side, string part)
+    {
+        if (!_kept.TryGetValue((side, part), out ServerProcess? server)) _kept.Add((side, part), server = Start(side));
+        return server;
+    }
 
     private static ServerProcess Start(ServerSide side, string flags = "")
     {

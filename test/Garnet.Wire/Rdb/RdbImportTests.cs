@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Garnet.Common.Test;
 using Garnet.Wire.Persistence;
 using NUnit.Framework;
 
@@ -14,8 +15,11 @@ internal sealed class RdbImportTests
     // By compression; both logs begin with the same.
     private static readonly ConcurrentDictionary<string, Lazy<(byte[] File, Dictionary<string, string> Wanted)>> s_saved = [];
 
-    [Test]
-    public void What_Redis_saved_is_there_and_stays_there([Values("--appendonly yes", "--appendonly no")] string flags, [Values("yes", "no")] string compression)
+    [TestCase("--appendonly yes", "yes")]
+    [LongCase("--appendonly yes", "no")]
+    [LongCase("--appendonly no", "yes")]
+    [TestCase("--appendonly no", "no")]
+    public void What_Redis_saved_is_there_and_stays_there(string flags, string compression)
     {
         (byte[] saved, Dictionary<string, string> all) = s_saved.GetOrAdd(compression, static how => new Lazy<(byte[], Dictionary<string, string>)>(() => Saved(how))).Value;
         Dictionary<string, string> wanted = new(all);

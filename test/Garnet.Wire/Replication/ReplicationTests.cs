@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Replication;
@@ -7,14 +8,19 @@ namespace Garnet.Wire.Replication;
 [Parallelizable] // servers of its own
 public sealed class ReplicationTests
 {
+    private static readonly int Rounds = LongRun.IsWanted ? 3 : 2;
+
     private static readonly int Seed =
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_REPL_SEED"), NumberStyles.None, CultureInfo.InvariantCulture, out int seed) ? seed : 20_261;
 
     [SetUp]
     public void Say() => TestContext.Out.WriteLine($"seed {Seed}");
 
-    [Test]
-    public void A_replica_that_comes_while_clients_write_ends_with_the_same_data([Values] bool keepsData, [Values(1, 3)] int sublogs)
+    [TestCase(false, 1)]
+    [LongCase(false, 3)]
+    [LongCase(true, 1)]
+    [TestCase(true, 3)]
+    public void A_replica_that_comes_while_clients_write_ends_with_the_same_data(bool keepsData, int sublogs)
     {
         using ReplicaServer primary = new(keepsData, $"--aof-sublogs {sublogs}"), replica = new(keepsData);
         using (Load load = new(primary, Seed))
@@ -34,7 +40,7 @@ public sealed class ReplicationTests
         replica.Follow(primary);
         using (Load load = new(primary, Seed))
         {
-            for (int round = 0; round < 3; round++)
+            for (int round = 0; round < Rounds; round++)
             {
                 load.Await(1500);
                 replica.Kill();
@@ -45,7 +51,7 @@ public sealed class ReplicationTests
         }
         AssertSame(primary, replica);
         Assert.That(primary.Number("sync_full"), Is.EqualTo(1), "only the first time");
-        Assert.That(primary.Number("sync_partial_ok"), Is.EqualTo(3));
+        Assert.That(primary.Number("sync_partial_ok"), Is.EqualTo(Rounds));
     }
 
     [Test]
@@ -80,7 +86,7 @@ public sealed class ReplicationTests
     {
         using ReplicaServer primary = new(keepsData: true, "--appendfsync always"), replica = new(keepsData: true);
         replica.Follow(primary);
-        for (int round = 0; round < 3; round++)
+        for (int round = 0; round < Rounds; round++)
         {
             using (Load load = new(primary, Seed + round))
             {

@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using Garnet.Server.Test;
 using Garnet.Wire.Persistence;
 using NUnit.Framework;
@@ -43,8 +44,13 @@ internal sealed class ScriptEndTests
         Assert.That(ends.Call("SCRIPT", "KILL").ToString(), Is.EqualTo("+OK"));
     }
 
-    [Test]
-    public void It_ends_by_command_and_by_signal([ValueSource(nameof(Endless))] string script, [Values] bool bySignal)
+    // A short run takes each script one way or the other.
+    private static IEnumerable<object[]> Ends() =>
+        LongRun.PartOf(Endless, every: 2).Select(static script => new object[] { script, false })
+            .Concat(LongRun.PartOf(Endless, every: 2, first: 1).Select(static script => new object[] { script, true }));
+
+    [TestCaseSource(nameof(Ends))]
+    public void It_ends_by_command_and_by_signal(string script, bool bySignal)
     {
         using DataServer server = new("--busy-reply-threshold 10");
         using (RespConnection client = server.Connect(), other = server.Connect())

@@ -17,7 +17,7 @@ public sealed class TierKillTests
 
     [TestCase("noeviction", 1500)]
     [TestCase("allkeys-lru", 4000)]
-    [TestCase("volatile-ttl", 1500)]
+    [LongCase("volatile-ttl", 1500)]
     [TestCase("noeviction", 2000, "16mb", Description = "persistent memory above the disk")]
     public void Nothing_acknowledged_is_lost_whatever_the_tier_was_at(string policy, int keys, string pm = "")
     {

@@ -23,7 +23,7 @@ public sealed class TierOnAndOffTests
     [Test]
     public void Without_the_tier_that_the_newest_snapshot_names_a_start_is_refused_says_what_to_do_and_changes_nothing()
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         Run(tier.Flags, static client =>
         {
             Put(client, 0);
@@ -50,7 +50,7 @@ public sealed class TierOnAndOffTests
     [TestCase("they have come back to memory")]
     public void Where_no_snapshot_names_what_lies_there_a_start_goes_on_without_and_with_it_again_and_nothing_is_lost(string why)
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         Run(tier.Flags, client =>
         {
             Put(client, 0);
@@ -90,7 +90,7 @@ public sealed class TierOnAndOffTests
     [TestCase("a snapshot has been tried since")]
     public void A_tier_that_is_removed_while_the_server_runs_is_saved_by_an_orderly_stop(string why)
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         _ = Servers.Ours; // skips with the reason when it is not there
         using (ServerProcess server = Start(tier.Flags))
         {

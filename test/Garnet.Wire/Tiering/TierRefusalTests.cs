@@ -17,7 +17,7 @@ public sealed class TierRefusalTests
     [Test]
     public void A_file_that_is_cut_in_its_last_segment_or_an_older_copy_is_refused_wherever_it_lies_and_nothing_changes()
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb"), moved = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb"), moved = new(memory: "64mb", size: "16mb");
         using DataServer server = new(tier.Flags);
         string file = FileOf(tier), aside = Path.Combine(server.Path, "aside"), older = Path.Combine(server.Path, "older");
         using (RespConnection client = new(server.Process.Address, 60_000))

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Server.Test;
 using Garnet.Wire.Persistence;
 using NUnit.Framework;
@@ -12,7 +13,7 @@ public sealed class TierRestartTests
     private const int Keys = 30_000, PerRound = 200;
 
     [TestCase("--appendonly yes", "")]
-    [TestCase("--appendonly no", "")]
+    [LongCase("--appendonly no", "")]
     [TestCase("--appendonly yes", "16mb", Description = "persistent memory above the disk")]
     public void A_start_goes_on_with_the_tier_and_reads_nothing_of_it(string log, string pm)
     {

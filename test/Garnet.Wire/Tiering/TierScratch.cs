@@ -24,15 +24,16 @@ internal sealed class TierScratch(string memory = "24mb", string size = "512mb",
     {
         string file = Directory.GetFiles(Path, "tier-*").Single();
         byte[] bytes = File.ReadAllBytes(file), sought = Encoding.Latin1.GetBytes(text);
+        using FileStream stream = File.OpenWrite(file);
         int harmed = 0;
         for (int at = bytes.AsSpan().IndexOf(sought); at >= 0 && harmed < copies; harmed++)
         {
-            bytes[at + sought.Length - 1] ^= 1;
+            stream.Position = at + sought.Length - 1; // the rest of it stays as it is: it may be hundreds of megabytes
+            stream.WriteByte((byte)(sought[^1] ^ 1));
             int next = bytes.AsSpan(at + sought.Length).IndexOf(sought);
             at = next < 0 ? -1 : at + sought.Length + next;
         }
         Assert.That(harmed, Is.Positive);
-        File.WriteAllBytes(file, bytes);
     }
 
     public void Dispose()

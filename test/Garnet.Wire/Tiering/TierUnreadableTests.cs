@@ -16,7 +16,7 @@ public sealed class TierUnreadableTests
     [TestCase("sorted")]
     public void What_is_due_goes_though_a_piece_beside_it_cannot_be_read(string kind)
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new(tier.Flags);
         bool isHash = kind == "hash";
         string[] keys = ["first", "harmed", "last"];
@@ -50,7 +50,7 @@ public sealed class TierUnreadableTests
     [TestCase("BLPOP", "large", "0")]
     public void What_cannot_be_read_is_the_error_of_those_who_wait_for_it_and_not_of_whoever_puts_it_there(params string[] words)
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new(tier.Flags);
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
@@ -81,7 +81,7 @@ public sealed class TierUnreadableTests
     [Test]
     public void A_digest_of_what_cannot_be_read_is_an_error_and_not_the_end()
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new(tier.Flags);
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
@@ -101,7 +101,7 @@ public sealed class TierUnreadableTests
     public void Each_SCAN_of_a_row_waits_for_the_tier_beside_other_clients()
     {
         const int Keys = 2000;
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new($"{tier.Flags} --reactor-threads 1 --tier-promotion no");
         using RespConnection client = new(server.Process.Address, 60_000);
         for (int i = 0; i < Keys; i++)
@@ -129,7 +129,7 @@ public sealed class TierUnreadableTests
     public void The_reads_of_a_pipeline_are_made_together_however_much_is_kept_of_those_before()
     {
         const int Keys = 640, AtOnce = 16, Bytes = 20_000;
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new($"{tier.Flags} --reactor-threads 1 --tier-promotion no");
         using RespConnection client = new(server.Process.Address, 60_000);
         for (int i = 0; i < Keys; i++)
@@ -150,7 +150,7 @@ public sealed class TierUnreadableTests
     public void SCAN_says_what_cannot_be_read_and_goes_on_behind_it_and_KEYS_is_an_error()
     {
         const int Keys = 500;
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new(tier.Flags);
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
@@ -192,7 +192,7 @@ public sealed class TierUnreadableTests
     [Test]
     public void A_walk_for_due_fields_reads_nothing_while_none_is_due_and_brings_nothing_back()
     {
-        using TierScratch tier = new(memory: "64mb", size: "64mb");
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
         using DataServer server = new(tier.Flags);
         using (RespConnection client = new(server.Process.Address, 60_000))
         {

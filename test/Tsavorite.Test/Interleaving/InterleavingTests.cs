@@ -9,7 +9,7 @@ namespace Tsavorite.Test.Interleaving;
 /// </summary>
 internal sealed class InterleavingTests
 {
-    private static readonly int s_stride = LongRun.IsWanted ? 2 : 5, s_strideOverATier = LongRun.IsWanted ? 4 : 10, s_strideOfSinking = LongRun.IsWanted ? 20 : 40;
+    private static readonly int s_stride = LongRun.IsWanted ? 2 : 8, s_strideOverATier = LongRun.IsWanted ? 4 : 16, s_strideOfSinking = LongRun.IsWanted ? 20 : 60;
     private static readonly string[] s_names = [.. Acts.All.Keys];
 
     // Two flushes at once would wait for each other outside of the engine's own locks; a second snapshot is refused.
