@@ -188,6 +188,7 @@ internal sealed class MigrateTests
             Assert.That(move.Other.Call(again).ToString(), Is.EqualTo("+NOKEY"));
             return;
         }
+        Assert.That(SpinWait.SpinUntil(() => !move.Other.Call("CLIENT", "LIST").Text.Contains("cmd=migrate", StringComparison.Ordinal), 60_000), Is.True);
         move.Other.Send(RespConnection.Encode(again));
         Assert.That(Serve(move.Target, static () => { }), Does.Contain("RESTORE"), "who has gone moves nothing");
         Assert.That(move.Other.Read().ToString(), Is.EqualTo("+OK"));
