@@ -4,7 +4,6 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
 using Garnet.Server.Transactions;
-using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Rdb;
@@ -75,7 +74,7 @@ internal readonly unsafe struct Migrate : ICommand
                 continue;
             KeyRef name = call.LockKeyAt(key.At);
             bool isFree = migration.TryWatch(key, call.Client.Database, call.HashAt(key.At));
-            if (isFree && TryDump(ref call, in name, key))
+            if (isFree && key.TryRead(ref call, in name))
                 migration.Keys.Add(key);
             call.Session.Unlock();
             if (!isFree)
@@ -135,7 +134,7 @@ internal readonly unsafe struct Migrate : ICommand
             {
                 key.Watch.Rearm();
                 (key.Payload, key.WasSent, key.IsTaken) = (null, true, false);
-                TryDump(ref call, in name, key);
+                key.TryRead(ref call, in name);
                 left.Add(key);
             }
             else
@@ -151,34 +150,11 @@ internal readonly unsafe struct Migrate : ICommand
         return left;
     }
 
-    // The key is locked.
-    private static bool TryDump(ref Call call, in KeyRef name, MigratedKey key)
-    {
-        var look = default(ExpiryLook);
-        var encoder = default(RdbEncoder);
-        bool isThere = call.Session.Read(in name, ref look, quiet: true) == Outcome.Done
-            && call.Session.Examine(in name, ref encoder, quiet: true) == Outcome.Done;
-        if (!isThere || encoder.IsEmpty)
-            return false;
-        RdbPayload.Close(ref encoder.To, encoder.Version);
-        key.Payload = new ReadOnlySpan<byte>(encoder.To.Bytes.Head, encoder.To.Bytes.Count).ToArray();
-        key.ExpireAtMs = look.ExpireAtMs;
-        encoder.To.Bytes.Free();
-        return true;
-    }
-
     private static bool IsOf(ref Call call, Migration migration)
     {
         bool same = migration.Command.Length == call.Count;
         for (int i = 0; i < call.Count && same; i++)
             same = call[i].SequenceEqual(migration.Command[i]);
         return same;
-    }
-
-    private struct ExpiryLook : IRead
-    {
-        internal long ExpireAtMs;
-
-        public void Look(in RecordView record) => ExpireAtMs = record.ExpireAtMs;
     }
 }

@@ -10,30 +10,6 @@ using Garnet.Server.Transactions;
 
 namespace Garnet.Server.Families.Rdb;
 
-/// <summary>A key on its way.</summary>
-/// <param name="name">Its name.</param>
-/// <param name="at">Which argument of the command it is.</param>
-internal sealed class MigratedKey(byte[] name, int at)
-{
-    internal byte[] Name => name;
-
-    internal int At => at;
-
-    /// <summary>What was sent; null for a key that is to be deleted there, since it was deleted here after it had been sent.</summary>
-    internal byte[]? Payload { get; set; }
-
-    internal long ExpireAtMs { get; set; }
-
-    /// <summary>The target has an older copy, which this MIGRATE sent.</summary>
-    internal bool WasSent { get; set; }
-
-    /// <summary>The target has taken it.</summary>
-    internal bool IsTaken { get; set; }
-
-    /// <summary>Tells whether it has changed here since it was read; null if it is only copied.</summary>
-    internal Watch? Watch { get; set; }
-}
-
 /// <summary>
 /// What a MIGRATE has sent and waits for. The command begins it and is postponed; when the target has replied it runs again, finds
 /// this and finishes. Whoever began it ends its watches (<see cref="EndWatches"/>).

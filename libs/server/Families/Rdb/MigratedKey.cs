@@ -1,0 +1,53 @@
+using Garnet.Rdb;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Rdb;
+
+/// <summary>A key on its way.</summary>
+/// <param name="name">Its name.</param>
+/// <param name="at">Which argument of the command it is.</param>
+internal sealed unsafe class MigratedKey(byte[] name, int at)
+{
+    internal byte[] Name => name;
+
+    internal int At => at;
+
+    /// <summary>What was sent; null for a key that is to be deleted there, since it was deleted here after it had been sent.</summary>
+    internal byte[]? Payload { get; set; }
+
+    internal long ExpireAtMs { get; set; }
+
+    /// <summary>The target has an older copy, which this MIGRATE sent.</summary>
+    internal bool WasSent { get; set; }
+
+    /// <summary>The target has taken it.</summary>
+    internal bool IsTaken { get; set; }
+
+    /// <summary>Tells whether it has changed here since it was read; null if it is only copied.</summary>
+    internal Watch? Watch { get; set; }
+
+    /// <summary>Reads what is to be sent, with the key locked; false if it is not there.</summary>
+    internal bool TryRead(ref Call call, in KeyRef key)
+    {
+        var look = default(ExpiryLook);
+        var encoder = default(RdbEncoder);
+        bool isThere = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done
+            && call.Session.Examine(in key, ref encoder, quiet: true) == Outcome.Done;
+        if (!isThere || encoder.IsEmpty)
+            return false;
+        RdbPayload.Close(ref encoder.To, encoder.Version);
+        Payload = new ReadOnlySpan<byte>(encoder.To.Bytes.Head, encoder.To.Bytes.Count).ToArray();
+        ExpireAtMs = look.ExpireAtMs;
+        encoder.To.Bytes.Free();
+        return true;
+    }
+
+    private struct ExpiryLook : IRead
+    {
+        internal long ExpireAtMs;
+
+        public void Look(in RecordView record) => ExpireAtMs = record.ExpireAtMs;
+    }
+}
