@@ -19,8 +19,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private const int SlackBytes = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
-    /// <summary>So long a read is waited for where others wait too, of a thread or a lock: they are not to pay for one key. And so long where the device owes some near it already.</summary>
-    private const long HeldPatienceUs = 1_000_000, HeldPatienceOwedUs = 100_000;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
@@ -30,6 +28,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly LookCounts _looks = new();
+    private readonly List<ColdRead> _refused = []; // of a turn that has waited for long enough: nobody else's errors
     private readonly List<ColdRead> _needed = []; // looked at by the step that runs, which needs several at once
     private readonly LongRoom _longRoom = new();
     private long _comingBytes, _steps, _needs;
@@ -53,6 +52,15 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>Others wait while the owner does, whether it can do a step again or not: it has little patience then.</summary>
     public bool HoldsUpOthers { get; init; }
+
+    /// <summary>How long those wait who hold up others.</summary>
+    public HeldPatience Patience { get; } = new();
+
+    /// <summary>Waits in place that there were.</summary>
+    public long Waited { get; private set; }
+
+    /// <summary>What the walk has come to that the device has not brought in time; one that was waited for if there is any. The walk forgets it first.</summary>
+    public ColdRead? Late { get; set; }
 
     /// <summary>The step that runs has met a record that the device may still bring.</summary>
     public bool MetLate { get; private set; }
@@ -172,6 +180,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// </summary>
     public void Fetch(bool mayThrow = true)
     {
+        if (Patience.IsSpent)
+            RefuseMissing();
         Begin();
         if (IsWantedDone()) // it lies in persistent memory; or is refused
         {
@@ -184,6 +194,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             throw ColdTier.Miss;
         }
         long begunAtUs = _tier.NowUs;
+        Waited++;
         Await(begunAtUs);
         _tier.Count(TierCount.Waits);
         _tier.Count(TierCount.WaitedMicros, _tier.NowUs - begunAtUs);
@@ -196,7 +207,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
         bool owesNear = _device.IsOwed && _wanted.Exists(_device.OwesNear);
-        long endUs = begunAtUs + (!isHeld ? long.MaxValue / 2 : owesNear ? HeldPatienceOwedUs : HeldPatienceUs);
+        long endUs = begunAtUs + (isHeld ? Patience.LeftUs(owesNear) : long.MaxValue / 2);
         while (!IsWantedDone()) // others' reads may take longer
         {
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
@@ -207,6 +218,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
+        Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(HasNotCome));
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
@@ -247,9 +259,39 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 Refuse(read);
             else
                 (read.IsLong ? _queuedLong : _queued).Enqueue(read);
+            if (read.IsProbe)
+                Submit(); // the next is judged by what the device has
         }
         _missing.Clear();
         Submit();
+    }
+
+    // The turn has waited for long enough (it was a step, a script's say): it fails at once where it needs more, as if the device had not answered.
+    private void RefuseMissing()
+    {
+        foreach (ColdRead read in _missing)
+        {
+            if (!_reads.TryAdd(read.Word, read))
+            {
+                ComesNot(read);
+                continue;
+            }
+            if (TryPlace(read))
+                continue;
+            Begun++;
+            _tier.Count(TierCount.RefusedReads);
+            ComesNot(read);
+            (read.State, read.Error) = (ColdReadState.Failed, Libc.ETIMEDOUT);
+            _refused.Add(read);
+        }
+        _missing.Clear();
+    }
+
+    // They are nobody's errors but the turn's.
+    private void ForgetRefused()
+    {
+        foreach (ColdRead read in _refused) Discard(read);
+        _refused.Clear();
     }
 
     /// <summary>Takes what has come; true if something has. What has been there for long enough is given up.</summary>
@@ -278,6 +320,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
+        ForgetRefused();
         _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
@@ -309,8 +352,17 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool CountsLook(ulong word) => _looks.Counts(_reads[ColdAddress.Name(word)], _steps);
 
     /// <summary>True if the word's record was wanted and could not be read.</summary>
-    public bool IsUnreadable(ulong word) =>
-        TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
+    public bool IsUnreadable(ulong word)
+    {
+        if (!TryGet(ColdAddress.Name(word), out ColdRead? read) || read.State != ColdReadState.Failed)
+            return false;
+        if (HasNotCome(read.Word) && (Late is null || read.BegunAtUs != 0))
+            Late = read;
+        return true;
+    }
+
+    /// <summary>True if the word's record was fetched and is kept.</summary>
+    public bool IsAtHand(ulong word) => TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Ready;
 
     /// <summary>True if the word's record was read, is not what was written, and may be the key's of that namespace (store.C11); where a person is told that it lies.</summary>
     public bool IsDamaged(ulong word, uint ns, out string where)
@@ -335,7 +387,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Dispose()
     {
         Forget();
-        if (!TryClose(HeldPatienceUs))
+        if (!TryClose(HeldPatience.LongestUs))
             _tier.CloseLater(this);
     }
 
@@ -362,6 +414,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
         read = null;
         return false;
     }
+
+    private bool HasNotCome(ulong word) =>
+        _reads.TryGetValue(word, out ColdRead? read) && read is { State: ColdReadState.Failed, Error: Libc.ETIMEDOUT };
 
     private bool IsWantedDone()
     {
@@ -411,7 +466,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
-        while (_device.PartsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _device.HasRoom)
+        while (_device.PartsUnderWay < _device.PartsMax && _queuedLong.TryPeek(out ColdRead? read) && _device.HasRoom)
         {
             if (read.Long is null && !TryBeginLong(read))
                 return;
