@@ -107,7 +107,8 @@ internal static unsafe class Scanner
     }
 
     // The device was late, or refuses all that it is asked for: each bucket more would take as long, so that what is in memory has to do.
-    private static bool RandomAtHand<T>(StoreCore core, in ScanTerms terms, ColdRead late, ref ulong random, ref T read) where T : struct, IRead
+    private static bool RandomAtHand<T>(StoreCore core, in ScanTerms terms, ColdRead late, ref ulong random, ref T read)
+        where T : struct, IRead
     {
         terms.Cold!.Forget();
         if (!RandomOnce(core, terms with { OnlyAtHand = true }, ref random, ref read))

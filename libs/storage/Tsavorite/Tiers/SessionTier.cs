@@ -44,7 +44,7 @@ public sealed unsafe partial class SessionTier
     }
 
     /// <summary>How often steps have waited in place.</summary>
-    public long Waited => Reads.Waited;
+    public long Waited => Reads.Patience.Waits;
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => Reads.Pending;

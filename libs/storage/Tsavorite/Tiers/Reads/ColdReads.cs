@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
@@ -16,7 +15,6 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe partial class ColdReads : IDisposable
 {
-    private const int SlackBytes = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
@@ -28,7 +26,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly LookCounts _looks = new();
-    private readonly List<ColdRead> _refused = []; // of a turn that has waited for long enough: nobody else's errors
     private readonly List<ColdRead> _needed = []; // looked at by the step that runs, which needs several at once
     private readonly LongRoom _longRoom = new();
     private long _comingBytes, _steps, _needs;
@@ -55,9 +52,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>How long those wait who hold up others.</summary>
     public HeldPatience Patience { get; } = new();
-
-    /// <summary>Waits in place that there were.</summary>
-    public long Waited { get; private set; }
 
     /// <summary>What the walk has come to that the device has not brought in time; one that was waited for if there is any. The walk forgets it first.</summary>
     public ColdRead? Late { get; set; }
@@ -101,13 +95,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public byte* Record(ulong word)
     {
         word = ColdAddress.Name(word);
-        if (TryGet(word, out ColdRead? read))
+        if (Known(word) is { } read)
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
             if (read.State == ColdReadState.Failed)
             {
-                MetLate |= read.Error == Libc.ETIMEDOUT;
+                MetLate |= read.IsLate;
                 throw _tier.Unreadable(read);
             }
             if (read.State == ColdReadState.Ready)
@@ -180,9 +174,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// </summary>
     public void Fetch(bool mayThrow = true)
     {
-        if (Patience.IsSpent)
-            RefuseMissing();
-        Begin();
+        Begin(isSpent: Patience.IsSpent);
         if (IsWantedDone()) // it lies in persistent memory; or is refused
         {
             ForgetWanted();
@@ -194,7 +186,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
             throw ColdTier.Miss;
         }
         long begunAtUs = _tier.NowUs;
-        Waited++;
         Await(begunAtUs);
         _tier.Count(TierCount.Waits);
         _tier.Count(TierCount.WaitedMicros, _tier.NowUs - begunAtUs);
@@ -218,7 +209,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
-        Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(HasNotCome));
+        Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
@@ -240,8 +231,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return new ColdWait([.. reads]);
     }
 
-    /// <summary>Begins to read what is missing.</summary>
-    public void Begin()
+    /// <summary>Begins to read what is missing; or refuses it, where the turn that runs has waited for long enough.</summary>
+    public void Begin(bool isSpent = false)
     {
         if (_device.IsOwed)
             TakeCome(); // an owner that does not poll learns here that the device answers again
@@ -252,10 +243,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 ComesNot(read); // missing twice
                 continue;
             }
-            if (TryPlace(read))
+            if (IsInMemory(read))
+            {
+                Place(read);
                 continue;
+            }
             Begun++;
-            if (_device.Refuses(read, others: _pending++))
+            if (isSpent)
+            {
+                ComesNot(read);
+                _tier.Count(TierCount.RefusedReads);
+                Patience.Refuse(read);
+            }
+            else if (_device.Refuses(read, others: _pending++))
                 Refuse(read);
             else
                 (read.IsLong ? _queuedLong : _queued).Enqueue(read);
@@ -264,34 +264,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _missing.Clear();
         Submit();
-    }
-
-    // The turn has waited for long enough (it was a step, a script's say): it fails at once where it needs more, as if the device had not answered.
-    private void RefuseMissing()
-    {
-        foreach (ColdRead read in _missing)
-        {
-            if (!_reads.TryAdd(read.Word, read))
-            {
-                ComesNot(read);
-                continue;
-            }
-            if (TryPlace(read))
-                continue;
-            Begun++;
-            _tier.Count(TierCount.RefusedReads);
-            ComesNot(read);
-            (read.State, read.Error) = (ColdReadState.Failed, Libc.ETIMEDOUT);
-            _refused.Add(read);
-        }
-        _missing.Clear();
-    }
-
-    // They are nobody's errors but the turn's.
-    private void ForgetRefused()
-    {
-        foreach (ColdRead read in _refused) Discard(read);
-        _refused.Clear();
     }
 
     /// <summary>Takes what has come; true if something has. What has been there for long enough is given up.</summary>
@@ -320,7 +292,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
-        ForgetRefused();
+        Patience.ForgetRefused(Discard);
         _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
@@ -351,25 +323,22 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>A step has looked at the word's record, which was fetched; false if that was counted before.</summary>
     public bool CountsLook(ulong word) => _looks.Counts(_reads[ColdAddress.Name(word)], _steps);
 
-    /// <summary>True if the word's record was wanted and could not be read.</summary>
-    public bool IsUnreadable(ulong word)
+    /// <summary>What is known of the word's record; null: nothing.</summary>
+    // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
+    public ColdRead? Known(ulong word)
     {
-        if (!TryGet(ColdAddress.Name(word), out ColdRead? read) || read.State != ColdReadState.Failed)
-            return false;
-        if (HasNotCome(read.Word) && (Late is null || read.BegunAtUs != 0))
-            Late = read;
-        return true;
+        word = ColdAddress.Name(word);
+        if (!_reads.TryGetValue(word, out ColdRead? read) || _tier.IsOfLife(word, read.Life))
+            return read;
+        _reads.Remove(word);
+        return null;
     }
-
-    /// <summary>True if the word's record was fetched and is kept.</summary>
-    public bool IsAtHand(ulong word) => TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Ready;
 
     /// <summary>True if the word's record was read, is not what was written, and may be the key's of that namespace (store.C11); where a person is told that it lies.</summary>
     public bool IsDamaged(ulong word, uint ns, out string where)
     {
-        bool isDamaged = TryGet(ColdAddress.Name(word), out ColdRead? read) && read.IsDamaged && _tier.MayHold(word, ns);
-        where = isDamaged ? _tier.PlaceOf(read!) : "";
-        return isDamaged;
+        where = Known(word) is { IsDamaged: true } read && _tier.MayHold(word, ns) ? _tier.PlaceOf(read) : "";
+        return where.Length != 0;
     }
 
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
@@ -402,21 +371,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _reads.Clear();
         return true;
     }
-
-    // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
-    private bool TryGet(ulong word, [NotNullWhen(true)] out ColdRead? read)
-    {
-        if (!_reads.TryGetValue(word, out read))
-            return false;
-        if (_tier.IsOfLife(word, read.Life))
-            return true;
-        _reads.Remove(word);
-        read = null;
-        return false;
-    }
-
-    private bool HasNotCome(ulong word) =>
-        _reads.TryGetValue(word, out ColdRead? read) && read is { State: ColdReadState.Failed, Error: Libc.ETIMEDOUT };
 
     private bool IsWantedDone()
     {
@@ -499,17 +453,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _comingBytes -= read.BytesMax;
         _tier.CountRead(read.Bytes, _tier.NowUs - read.BegunAtUs);
-        byte* image = (byte*)read.To + read.Skip;
-        bool isWhole = result == read.Bytes;
-        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, read.Place, out int bytes))
-        {
-            read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
-            NativeMemory.Copy(image, read.Record, (nuint)bytes);
-            new Span<byte>(read.Record + bytes, SlackBytes).Clear();
-            (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);
-        }
+        if (read.TryMeasure(result, out int bytes, out int error))
+            read.CopyTo((nint)NativeMemory.Alloc((nuint)(bytes + ColdRead.SlackBytes)), bytes);
         else
-            Fail(read, result < 0 ? -result : isWhole ? 0 : Libc.EIO);
+            Fail(read, error);
         _device.GiveBack(read);
         Keep(read);
     }

@@ -44,7 +44,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     public int PartsMax => OwesMuch ? 1 : ColdReads.PartsAtOnce;
 
     /// <summary>True if another may be begun.</summary>
-    public bool HasRoom => Reader.Room > 0 && _places.Count > 0 && Awaited < Math.Clamp(Depth - AwaitedMax - _owedPlaces, ProbesMax, AwaitedMax);
+    public bool HasRoom => Reader.Room > 0 && _places.Count > 0
+        && Awaited < Math.Clamp(Depth - AwaitedMax - _owedPlaces, ProbesMax, AwaitedMax);
 
     /// <summary>True while the device owes a read.</summary>
     public bool IsOwed => _owedPlaces != 0;
@@ -64,7 +65,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
         if (_owedPlaces == 0)
             return false;
         bool isSilent = _cameAtUs <= _lateBegunUs;
-        read.IsProbe = !IsInVain(read) && (others < ProbesMax || !(isSilent || OwesMuch)) && !(isSilent && others > 0 && IsAskedNear(read.Word));
+        bool isEnough = others >= ProbesMax ? isSilent || OwesMuch : isSilent && others > 0 && IsAskedNear(read.Word);
+        read.IsProbe = !isEnough && !IsInVain(read);
         return !read.IsProbe;
     }
 

@@ -1,3 +1,5 @@
+using Garnet.Common.Linux;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -8,7 +10,11 @@ internal sealed class HeldPatience
 {
     /// <summary>For one read, and for all of a turn that are late; and for one where the device owes some near it already, or what a wait takes that counts.</summary>
     public const long LongestUs = 1_000_000, LateUs = 100_000;
+    private readonly List<ColdRead> _refused = [];
     private long _turn, _spentUs;
+
+    /// <summary>Waits in place that there were, of all.</summary>
+    public long Waits { get; private set; }
 
     /// <summary>Tells the turn that runs, a command's with all that it runs, from others; null: each read is for itself.</summary>
     public Func<long>? Turn { get; set; }
@@ -29,5 +35,23 @@ internal sealed class HeldPatience
     public long LeftUs(bool owesNear) => IsSpent ? 0 : Math.Min(owesNear ? LateUs : LongestUs, LongestUs - _spentUs);
 
     /// <summary>The turn has waited for so long, in vain or not.</summary>
-    public void Spend(long microseconds, bool isInVain) => _spentUs += isInVain || microseconds >= LateUs ? microseconds : 0;
+    public void Spend(long microseconds, bool isInVain)
+    {
+        Waits++;
+        _spentUs += isInVain || microseconds >= LateUs ? microseconds : 0;
+    }
+
+    /// <summary>The step fails where it needs this, as if the device had not answered; nobody else does.</summary>
+    public void Refuse(ColdRead read)
+    {
+        (read.State, read.Error) = (ColdReadState.Failed, Libc.ETIMEDOUT);
+        _refused.Add(read);
+    }
+
+    /// <summary>Another step begins.</summary>
+    public void ForgetRefused(Action<ColdRead> forget)
+    {
+        foreach (ColdRead read in _refused) forget(read);
+        _refused.Clear();
+    }
 }
