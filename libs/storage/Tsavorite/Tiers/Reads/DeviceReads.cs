@@ -29,7 +29,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     private IMediumReader? _reader;
     private ReadPages? _pages;
     private int _next, _count, _owedPlaces;
-    private long _owedBytes, _lookAtUs, _patienceUs, _cameAtUs, _lateBegunUs;
+    private long _owedBytes, _lookAtUs, _patienceUs, _cameAtUs, _lateBegunUs, _lateAtUs;
 
     /// <summary>True while something is to come back, owed or not.</summary>
     public bool HasAny => _places.Count < Depth && _reader is not null;
@@ -65,7 +65,9 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
         if (_owedPlaces == 0)
             return false;
         bool isSilent = _cameAtUs <= _lateBegunUs;
-        bool isEnough = others >= ProbesMax ? isSilent || OwesMuch : isSilent && others > 0 && IsAskedNear(read.Word);
+        // Of what was sent behind one that was late just now each would wait as long.
+        bool isJustLate = OwesNear(read.Word) && tier.NowUs - _lateAtUs < HeldPatience.LongestUs;
+        bool isEnough = others >= ProbesMax ? isSilent || OwesMuch : isSilent && (isJustLate || (others > 0 && IsAskedNear(read.Word)));
         read.IsProbe = !isEnough && !IsInVain(read);
         return !read.IsProbe;
     }
@@ -176,7 +178,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             places++;
         }
 
-        (read.IsPinned, read.To, read.Long, _lateBegunUs) = (false, 0, null, read.AliveAtUs);
+        (read.IsPinned, read.To, read.Long, _lateBegunUs, _lateAtUs) = (false, 0, null, read.AliveAtUs, tier.NowUs);
         owed.Long?.GiveUp();
         PartsUnderWay -= owed.IsLong ? places : 0;
         if (places == 0)
