@@ -184,6 +184,71 @@ internal sealed class HangingDiskTests
         Assert.That(stage.Other.Call("PING"), Is.EqualTo("PONG"));
     }
 
+    // Nor for a second for each.
+    [TestCase("EVAL", "for i = 1, 50 do redis.pcall('GET', 'hung ' .. i) end return redis.call('GET', 'memory')", "0")]
+    [TestCase("EVAL", "for i = 1, 50 do redis.pcall('MGET', 'hung ' .. i, 'hung ' .. i + 1) end return redis.call('GET', 'memory')", "0")]
+    [TestCase("EVAL", "for i = 1, 50 do redis.pcall('SCAN', '0', 'COUNT', '1000') end return redis.call('GET', 'memory')", "0")]
+    [TestCase("EVAL", "for i = 1, 50 do redis.pcall('RANDOMKEY') end return redis.call('GET', 'memory')", "0")]
+    [TestCase("EXEC")]
+    public void A_script_and_a_transaction_wait_for_a_second_in_all(params string[] command)
+    {
+        using Stage stage = Begin();
+        stage.Other.Call("SET", "memory", "in memory");
+        for (int i = 1; i <= 51; i++) stage.Cold($"hung {i}", new string('v', 30_000)); // some in each of several segments
+        stage.Hang("KEYS", "*");
+        using TestClient client = stage.Connect();
+        if (command[0] == "EXEC")
+        {
+            client.Call("MULTI");
+            for (int i = 0; i < 20; i++) client.Call("RANDOMKEY");
+            client.Call("GET", "memory");
+        }
+
+        long before = stage.Clock.MonotonicUs;
+        Assert.That(client.Call(command), Does.EndWith("in memory").Or.EndWith("in memory]"));
+        Assert.That((stage.Clock.MonotonicUs - before) / 1000, Is.InRange(1, 1900), "the clock counts what it takes to compute, too");
+        stage.Medium.Mend();
+        Eventually.Holds(() => client.Call("PING") == "PONG" && stage.Figure("owed") == 0);
+        stage.Clock.Advance(1000); // what was late is not asked again for a moment
+        for (int i = 0; i < 3; i++) client.Call("PING");
+        for (int i = 1; i <= 51; i++) Assert.That(client.Call("STRLEN", $"hung {i}"), Is.EqualTo("30000"), "whoever asks next has it");
+    }
+
+    [Test]
+    public void Who_stops_a_script_that_waits_for_the_disk_is_heard_behind_the_command_that_has_waited()
+    {
+        using Stage stage = Begin();
+        stage.Cold("hung");
+        stage.Hang("GET", "hung");
+        stage.Other.Call("CONFIG", "SET", "busy-reply-threshold", "200");
+        using TestClient client = stage.Connect(), stopper = stage.Connect();
+        Assert.That((client.Call("PING"), stopper.Call("PING")), Is.EqualTo(("PONG", "PONG")));
+        int asked = 0;
+        stage.Medium.Waiting = () =>
+        {
+            if (Interlocked.Exchange(ref asked, 1) == 0)
+                stopper.Send("SCRIPT", "KILL");
+        };
+        Assert.That(client.Call("EVAL", "redis.pcall('GET', 'hung') return 'to its end'", "0"), Does.Contain("killed"));
+        Assert.That(stopper.Read(), Is.EqualTo("OK"));
+    }
+
+    [Test]
+    public void A_random_key_takes_no_longer_than_the_first_read_that_is_late()
+    {
+        using Stage stage = Begin();
+        stage.Other.Call("SET", "memory", "1");
+        for (int i = 0; i < 100; i++) stage.Cold($"hung {i}", new string('v', 1000));
+        stage.Hang("KEYS", "*");
+        using TestClient client = stage.Connect();
+        client.Send("RANDOMKEY");
+        Task<string> reply = Task.Run(client.Read);
+        Eventually.Holds(() => stage.Medium.Kept > 0 || reply.IsCompleted);
+        stage.Clock.Advance(TimeoutMs);
+        Eventually.Holds(() => reply.IsCompleted);
+        Assert.That(reply.Result, Does.Not.Contain(Why));
+    }
+
     [TestCase("HGETALL", "hash")]
     [TestCase("HGET", "hash", "name 7")]
     [TestCase("HSET", "hash", "name 7", "changed")]

@@ -21,6 +21,9 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
     /// <summary>Reads that were begun and that the disk has not been told of.</summary>
     public int Kept => Volatile.Read(ref _kept);
 
+    /// <summary>Called whenever somebody waits for what hangs.</summary>
+    public Action Waiting { get; set; } = static () => { };
+
     /// <summary>Whatever is read while this goes on hangs from now on.</summary>
     public void HangWhatIsReadBy(Action reads)
     {
@@ -76,6 +79,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
     private sealed class Reader(HangingMedium medium, IMediumReader inner) : IMediumReader
     {
         private readonly List<Begun> _kept = [];
+        private int _well;
 
         public int Room => inner.Room - _kept.Count;
 
@@ -84,6 +88,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
             if (!medium.Hangs(offset))
             {
                 inner.Begin(token, offset, to, bytes);
+                _well++;
                 return;
             }
 
@@ -100,17 +105,20 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
                 _kept.Remove(read);
                 Interlocked.Decrement(ref medium._kept);
                 inner.Begin(read.Token, read.Offset, (byte*)read.To, read.Bytes);
+                _well++;
             }
 
             inner.Submit();
-            return inner.Take(finished);
+            int count = inner.Take(finished);
+            _well -= count;
+            return count;
         }
 
-        // What waits for what hangs has waited for as long as it wanted to.
+        // What waits for what hangs has waited for as long as it wanted to; what does not comes by itself.
         public void Wait(int milliseconds)
         {
             inner.Wait(_kept.Count == 0 ? milliseconds : 1);
-            if (_kept.Count != 0 && milliseconds > 0)
+            if (_kept.Count != 0 && _well == 0 && milliseconds > 0)
                 medium.Pass(milliseconds);
         }
 
@@ -119,5 +127,9 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
         public void Dispose() => inner.Dispose();
     }
 
-    private void Pass(int milliseconds) => clock.Advance(milliseconds);
+    private void Pass(int milliseconds)
+    {
+        Waiting();
+        clock.Advance(milliseconds);
+    }
 }

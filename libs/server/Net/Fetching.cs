@@ -27,7 +27,7 @@ internal sealed unsafe class Fetching
         worker.Session.Room.MayPostpone = MayWaitForRoom;
         if (_tier is null)
             return;
-        _tier.MayPostpone = MayFetch;
+        (_tier.MayPostpone, _tier.Turn) = (MayFetch, Turn);
         worker.LooksBehind = LookBehind;
     }
 
@@ -93,6 +93,15 @@ internal sealed unsafe class Fetching
         FrameBatch batch = _runner.Batch;
         for (int at = _runner.At + 1; at < batch.Count && batch.Clients[at] == client && _tier!.MayReadAhead; at++)
             Look(client, batch.Frames + at);
+    }
+
+    // A command's, with what a script or a transaction runs; outside of batches a round's.
+    private long Turn()
+    {
+        if (_runner.At >= _runner.Batch.Count)
+            return -_worker.NowMs;
+        Connection client = _runner.Batch.Clients[_runner.At];
+        return (client.Id << 32) ^ client.Commands;
     }
 
     // In the middle of its first change an edit has changed nothing yet, or does not ask.

@@ -16,6 +16,9 @@ internal readonly record struct ScanTerms(
     /// <summary>What cannot be read is left out; else it is an exception.</summary>
     public bool Skips { get; init; }
 
+    /// <summary>Of the tier only what was fetched already is looked at.</summary>
+    public bool OnlyAtHand { get; init; }
+
     /// <summary>The walk of <see cref="ScanReads.Timed"/>.</summary>
     public TimedPass? Pass { get; init; }
 }
@@ -27,7 +30,7 @@ internal readonly record struct ScanTerms(
 /// </summary>
 internal static unsafe class Scanner
 {
-    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64, ReadsAhead = 64, TimedReadsAhead = 32;
+    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64, RefusedTries = 8, ReadsAhead = 64, TimedReadsAhead = 32;
     private const long BucketsMin = 4096;
 
     public static ulong Scan<T>(StoreCore core, in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
@@ -88,15 +91,29 @@ internal static unsafe class Scanner
     public static bool Random<T>(StoreCore core, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
     {
         ulong before = random;
+        if (terms.Cold is not null)
+            terms.Cold.Late = null;
         bool found = RandomOnce(core, terms, ref random, ref read);
-        while (!found && terms.Cold is { HasMissing: true } cold)
+        for (int fetches = 1; !found && terms.Cold is { HasMissing: true } cold; fetches++)
         {
             random = before;
+            if (cold.Late is { } late && (late.BegunAtUs != 0 || cold.Patience.IsSpent || fetches > RefusedTries))
+                return RandomAtHand(core, terms, late, ref random, ref read);
             cold.Fetch();
             found = RandomOnce(core, terms, ref random, ref read);
         }
         // Where there is nothing but what cannot be read, it is not nothing.
         return found || (terms.Skips && terms.Cold is not null && Random(core, terms with { Skips = false }, ref random, ref read));
+    }
+
+    // The device was late, or refuses all that it is asked for: each bucket more would take as long, so that what is in memory has to do.
+    private static bool RandomAtHand<T>(StoreCore core, in ScanTerms terms, ColdRead late, ref ulong random, ref T read)
+        where T : struct, IRead
+    {
+        terms.Cold!.Forget();
+        if (!RandomOnce(core, terms with { OnlyAtHand = true }, ref random, ref read))
+            throw core.Tier!.Unreadable(late);
+        return true;
     }
 
     // False also if something is missing that decides.
@@ -240,7 +257,7 @@ internal static unsafe class Scanner
         if (word == 0 || (word & IndexWord.InternalBit) != 0)
             return false;
         bool isCold = IndexWord.IsCold(word);
-        if (isCold && !terms.Wants(core.Tier!, word))
+        if (isCold && (!terms.Wants(core.Tier!, word) || (terms.OnlyAtHand && !terms.Cold!.IsAtHand(word))))
             return false;
         terms.Pass?.BeInMemory();
         byte* record = isCold ? ReadCold(core, word, terms) : core.RecordAt(word, null);
@@ -288,7 +305,7 @@ internal static unsafe class Scanner
     // One of the bucket's records that may be shown, each as likely; null also if some are to be fetched first.
     private static ulong* RandomOf(StoreCore core, Partition* partition, byte* bucket, in ScanTerms terms, ref ulong random)
     {
-        if (terms.Cold is { } cold && Lacking(core, partition, terms, bucket, cold) > 0)
+        if (!terms.OnlyAtHand && terms.Cold is { } cold && Lacking(core, partition, terms, bucket, cold) > 0)
             return null;
         Nothing nothing = default;
         ulong* chosen = null;

@@ -239,6 +239,29 @@ internal sealed class ClientLifeTests(Route route)
         server.Server.Dispose();
     }
 
+    // What is left of a stop may take long: the last snapshot, say, on a disk that is slow.
+    [Test]
+    public void A_server_that_has_stopped_serving_refuses_who_comes_and_lets_nobody_wait()
+    {
+        TestServer server = new(route);
+        server.Server.Stop(TimeSpan.FromMilliseconds(WaitMs));
+        Eventually.Holds(() => !Accepts(server.Server.Port));
+        server.Server.Dispose();
+    }
+
+    private static bool Accepts(int port)
+    {
+        try
+        {
+            using TcpClient client = new("127.0.0.1", port);
+            return true;
+        }
+        catch (SocketException e) when (e.SocketErrorCode == SocketError.ConnectionRefused) // not one that nobody has taken
+        {
+            return false;
+        }
+    }
+
     private static void Flood(RespConnection publisher, int messages)
     {
         string text = new('m', 64 * 1024);

@@ -1,5 +1,6 @@
 using Garnet.Common;
 using NUnit.Framework;
+using Stage = Tsavorite.Test.Tiers.HangingDiskStage;
 
 namespace Tsavorite.Test.Tiers;
 
@@ -10,148 +11,8 @@ namespace Tsavorite.Test.Tiers;
 internal sealed class HangingDiskTests
 {
     private const int Bytes = 3000, LongBytes = 200_000;
+    private const int OwedOfSegmentMax = 4;
     private const long Second = 1_000_000, TimeoutUs = Store.TierReadTimeoutMs * 1000;
-
-    private sealed class Told : ITierObserver
-    {
-        public List<string> Lines { get; } = [];
-
-        public void OnReadFailed(string why, string remedy, long failures) => Lines.Add(why);
-
-        public void OnOwing(string? why) => Lines.Add(why is null ? "all came" : "one did not");
-
-        public void OnGivenUp(string why, long records) => Lines.Add(why);
-
-        public void OnWriting(string? failure) => Lines.Add("" + failure);
-
-        public void OnBudget(bool isSpent) => Lines.Add("budget");
-
-        public void OnFull(bool isFull) => Lines.Add("full");
-    }
-
-    // A store over a disk of which some places hang, and its time.
-    private sealed class Stage : IDisposable
-    {
-        private readonly HashSet<long> _hung = [];
-        private readonly List<ColdWait> _waits = [];
-        private readonly SimulatedMedium _medium = new(64 << 20);
-
-        public Stage(Func<StoreSettings, StoreSettings>? change = null)
-        {
-            StoreSettings settings = TieredBench.Settings(_medium) with { TierObserver = Told, MonotonicUs = () => NowUs };
-            Bench = new Bench(change?.Invoke(settings) ?? settings);
-            _medium.Hangs = offset => _hung.Contains(offset / ColdSegments.PageBytes);
-            _medium.Waits = milliseconds => NowUs += milliseconds * 1000L;
-        }
-
-        public Told Told { get; } = new();
-        public Bench Bench { get; }
-        public SimulatedMedium Medium => _medium;
-        public long NowUs { get; private set; } = 1;
-        public SessionTier Tier => Bench.Session.Tier!;
-        public TierFigures Figures => Bench.Tier();
-
-        /// <summary>What the device does not answer, by the key that lies there.</summary>
-        public void Hang(string key) => _hung.Add(OffsetOf(key) / ColdSegments.PageBytes);
-
-        /// <summary>The whole segment, for who reads it as one.</summary>
-        public void HangAt(long segment) => _hung.Add(segment * SegmentBytes / ColdSegments.PageBytes);
-
-        /// <summary>The segment that the key's record lies in.</summary>
-        public long SegmentOf(string key) => OffsetOf(key) / SegmentBytes;
-
-        public int SegmentBytes => Bench.Store.Core.Tier!.Segments.SegmentBytes;
-
-        private unsafe long OffsetOf(string key)
-        {
-            KeyRef sought = Bench.Key(key);
-            Shape* shape = Bench.Store.Core.Shape;
-            Partition* partition = Shape.PartitionOf(shape, sought.Hash);
-            for (SlotWalk walk = new(partition, Shape.BucketOf(shape, partition, sought.Hash)); walk.Next();)
-            {
-                ulong word = *walk.Slot;
-                if (IndexWord.IsCold(word) && (word ^ Shape.TagOf(shape, sought.Hash)) >> IndexWord.TagShift == 0)
-                    return ColdAddress.Offset(word);
-            }
-
-            throw new InvalidOperationException($"{key} is not on the tier");
-        }
-
-        public void Mend() => _hung.Clear();
-
-        public void Pass(long microseconds)
-        {
-            NowUs += microseconds;
-            Bench.NowMs += microseconds / 1000;
-            for (int i = 0; i < 100; i++) Tier.Poll(Bench.NowMs);
-            _waits.RemoveAll(wait => !Tier.Awaits(wait)); // it is done again at once, or never
-        }
-
-        /// <summary>The first try of a step: it is put off.</summary>
-        public ColdWait Try(string key)
-        {
-            Assert.That(() => Bench.Get(key), Throws.TypeOf<ColdMissException>(), key);
-            _waits.Add(Tier.TakeWanted());
-            return _waits[^1];
-        }
-
-        /// <summary>A try that nobody waits for: false if it has an error.</summary>
-        public bool IsPutOff(string key)
-        {
-            try
-            {
-                Bench.Get(key);
-            }
-            catch (ColdMissException)
-            {
-                Tier.GiveUp(Tier.TakeWanted());
-                return true;
-            }
-            catch (GarnetException)
-            {
-            }
-
-            return false;
-        }
-
-        public void ExpectError(string key) =>
-            Assert.That(() => Bench.Get(key), Throws.TypeOf<GarnetException>().With.Message.Contains("the device has not answered"), key);
-
-        /// <summary>As who does not poll: that it is there again is learned with a try.</summary>
-        public void AskAnew(string key)
-        {
-            try
-            {
-                Bench.Append(key, []);
-            }
-            catch (GarnetException)
-            {
-                // not yet
-            }
-        }
-
-        public void ExpectValue(string key, int bytes = Bytes) =>
-            Assert.That(Bench.Get(key), Is.EqualTo(TieredBench.Value(int.Parse(key[1..], System.Globalization.CultureInfo.InvariantCulture), bytes)), key);
-
-        /// <summary>Each read that was ever begun is where it belongs: with the device, waited for or owed, or nowhere.</summary>
-        public void Expect(int owed, int pending)
-        {
-            Assert.That((Figures.OwedReads, Tier.Pending, Bench.Pins()), Is.EqualTo((owed, pending, owed + pending)), "owed, waited for, pinned");
-            Assert.That(Medium.UnderWay, Is.GreaterThanOrEqualTo(owed));
-        }
-
-        public void Dispose()
-        {
-            Mend();
-            Pass(Second);
-            Tier.MayPostpone = null;
-            Bench.ExpectNothingUnderWay();
-            Expect(owed: 0, pending: 0);
-            Assert.That(Medium.UnderWay, Is.Zero);
-            Bench.Dispose();
-            _medium.Dispose();
-        }
-    }
 
     private static Stage Cold(int keys, int bytes = Bytes)
     {
@@ -260,12 +121,53 @@ internal sealed class HangingDiskTests
         long before = stage.NowUs;
         stage.ExpectError("k0");
         Assert.That(stage.NowUs - before, Is.EqualTo(Second));
+        string[][] segments = [.. stage.KeysBySegment(10)];
         before = stage.NowUs;
         for (int i = 1; i < 10; i++) stage.ExpectError("k" + i);
-        int segments = Enumerable.Range(0, 10).Select(i => stage.SegmentOf("k" + i)).Distinct().Count();
-        Assert.That(stage.NowUs - before, Is.EqualTo(((segments - 1) * Second) + ((10 - segments) * Second / 10)), "less beside those that it owes");
+        Assert.That(stage.NowUs - before, Is.EqualTo((segments.Length - 1) * Second), "not at all beside one that was late just now");
+        for (int i = 0; i < 2; i++) stage.Pass(Second); // what failed is forgotten
+        before = stage.NowUs;
+        stage.ExpectError("k1");
+        Assert.That(stage.NowUs - before, Is.EqualTo(Second / 10), "less beside those that it owes");
+        int owed = segments.Length + 1;
         stage.ExpectValue("k50");
-        stage.Expect(owed: 10, pending: 0);
+        stage.Expect(owed, pending: 0);
+    }
+
+    [Test]
+    public void Who_holds_up_others_waits_for_a_second_in_all_of_a_turn_and_what_he_does_not_get_then_others_do()
+    {
+        using Stage stage = Cold(300);
+        string[][] segments = [.. stage.KeysBySegment(300)];
+        foreach (string[] keys in segments.Take(20)) stage.Hang(keys[0]);
+        long turn = 1;
+        (stage.Tier.MayPostpone, stage.Tier.Turn) = (static () => false, () => turn);
+        long before = stage.NowUs;
+        for (int i = 0; i < 20; i++) stage.ExpectError(segments[i][0]);
+        stage.ExpectError("k250");
+        Assert.That(stage.NowUs - before, Is.EqualTo(Second));
+        stage.Expect(owed: 1, pending: 0);
+        turn++;
+        stage.ExpectValue("k250");
+        stage.ExpectError(segments[1][0]);
+        Assert.That(stage.NowUs - before, Is.EqualTo(2 * Second));
+        turn++;
+        stage.Tier.MayPostpone = static () => true;
+        stage.Try("k240");
+    }
+
+    // It is slow, or there is much to read: that is not held against whoever waits.
+    [Test]
+    public void What_comes_soon_is_not_counted_against_a_turn()
+    {
+        const int Keys = 100;
+        using Stage stage = Cold(Keys);
+        (stage.Tier.MayPostpone, stage.Tier.Turn) = (static () => false, static () => 1);
+        stage.Medium.BeforeTransfer = () => stage.Skip(Second / 50);
+        long before = stage.NowUs;
+        for (int i = 0; i < Keys; i++) stage.ExpectValue("k" + i);
+
+        Assert.That(stage.NowUs - before, Is.GreaterThan(Second));
     }
 
     [Test]
@@ -318,11 +220,12 @@ internal sealed class HangingDiskTests
         stage.Pass(Second);
         bool delays = true;
         stage.Medium.Delays = () => delays;
-        for (int i = 0; i < DeviceReads.ProbesMax; i++) stage.Try(away[i]);
-        stage.ExpectError(away[DeviceReads.ProbesMax]);
+        string[] each = [.. away.DistinctBy(stage.SegmentOf).Take(DeviceReads.ProbesMax + 1)];
+        for (int i = 0; i < DeviceReads.ProbesMax; i++) stage.Try(each[i]);
+        stage.ExpectError(each[DeviceReads.ProbesMax]);
         delays = false;
         stage.Pass(1);
-        for (int i = 0; i < DeviceReads.ProbesMax; i++) stage.ExpectValue(away[i]);
+        for (int i = 0; i < DeviceReads.ProbesMax; i++) stage.ExpectValue(each[i]);
         stage.Pass(Second);
         foreach (string key in away[^50..]) stage.Try(key); // it answers there
         stage.Pass(1);
@@ -344,17 +247,20 @@ internal sealed class HangingDiskTests
         {
             Assert.That(hung.Skip(round * AtOnce).Take(AtOnce).Count(stage.IsPutOff), Is.EqualTo(AtOnce));
             stage.Pass(TimeoutUs);
-            stage.Try(well[round]);
+            stage.Pass(Second); // beside one that was late just now none is begun
+            string key = round < Rounds - 1 ? well[round] : well[^2];
+            stage.Try(key);
             stage.Pass(1);
-            stage.ExpectValue(well[round]);
+            stage.ExpectValue(key);
         }
 
         stage.Expect(owed: Rounds * AtOnce, pending: 0);
         Assert.That(hung.Skip(round * AtOnce).Take(AtOnce).Count(stage.IsPutOff), Is.EqualTo(DeviceReads.ProbesMax));
         stage.Pass(TimeoutUs);
-        stage.Try(well[round]);
+        stage.ExpectError(well[round]);
+        stage.Try(well[^1]); // of a segment of which it owes nothing: what places are left are for these
         stage.Pass(1);
-        stage.ExpectValue(well[round]);
+        stage.ExpectValue(well[^1]);
     }
 
     [Test]
@@ -378,6 +284,145 @@ internal sealed class HangingDiskTests
             stage.Pass(Second);
             stage.ExpectValue(key);
         }
+    }
+
+    // One after the other, nobody else asking: each would take a place for good.
+    [Test]
+    public void A_segment_owes_a_few_reads_however_long_it_is_asked()
+    {
+        using Stage stage = Cold(200);
+        string[] keys = [.. stage.KeysBySegment(200).First(static keys => keys.Length > OwedOfSegmentMax)];
+        foreach (string key in keys) stage.Hang(key);
+        stage.Tier.MayPostpone = static () => true;
+        for (int round = 0; round < 3; round++)
+        {
+            foreach (string key in keys)
+            {
+                stage.IsPutOff(key);
+                stage.Pass(TimeoutUs);
+            }
+        }
+
+        stage.Expect(owed: OwedOfSegmentMax, pending: 0);
+    }
+
+    // Those that were read since, whatever hangs; others as long as there are places.
+    [TestCase(80, false)]
+    [TestCase(240, true)]
+    public void With_many_segments_that_hang_keys_elsewhere_are_read(int hung, bool wereRead)
+    {
+        const int Keys = 3000, Others = 10;
+        using Stage stage = Cold(Keys);
+        string[][] segments = [.. stage.KeysBySegment(Keys)];
+        foreach (string key in segments.Take(hung).SelectMany(static keys => keys)) stage.Hang(key);
+        string[][] others = [.. segments.TakeLast(Others)];
+        stage.Tier.MayPostpone = static () => true;
+        foreach (string[] keys in segments.Take(hung))
+        {
+            foreach (string key in keys.Take(6))
+            {
+                stage.IsPutOff(key);
+                stage.Pass(TimeoutUs);
+            }
+
+            if (keys == segments[0] && wereRead)
+                Array.ForEach(others, keys => Read(stage, keys[0]));
+        }
+
+        TestContext.Out.WriteLine($"owed {stage.Figures.OwedReads}, refused {stage.Figures.RefusedReads}");
+        Assert.That(stage.Figures.OwedReads, Is.LessThan(256));
+        foreach (string[] keys in others) Read(stage, keys[1]);
+    }
+
+    [Test]
+    public void With_long_values_that_hang_keys_elsewhere_are_read()
+    {
+        const int Long = 150, Keys = 200, Parts = 7;
+        using Stage stage = new();
+        stage.Bench.Cold(Keys, Bytes);
+        for (int i = Keys; i < Keys + Long; i++) stage.Bench.Set("k" + i, TieredBench.Value(i, LongBytes));
+        stage.Bench.Demote();
+        stage.Tier.MayPostpone = static () => true;
+        for (int i = Keys; i < Keys + Long; i++)
+        {
+            for (int part = 0; part < Parts; part++) stage.HangAt(stage.SegmentOf("k" + i) + part);
+            stage.IsPutOff("k" + i);
+            stage.Pass(TimeoutUs);
+        }
+
+        TestContext.Out.WriteLine($"owed {stage.Figures.OwedReads}, with it {stage.Medium.UnderWay}");
+        Assert.That(stage.Medium.UnderWay, Is.LessThan(256));
+        for (int i = 0; i < Keys; i += 20) Read(stage, "k" + i);
+    }
+
+    // Whoever sends many commands at once waits for each of these.
+    [Test]
+    public void Where_it_answers_nothing_one_read_of_a_segment_shows_that_for_all_of_it()
+    {
+        const int Keys = 600;
+        using Stage stage = Cold(Keys);
+        string[][] segments = [.. stage.KeysBySegment(Keys)];
+        foreach (string key in segments.SelectMany(static keys => keys)) stage.Hang(key);
+        stage.Tier.MayPostpone = static () => true;
+        stage.IsPutOff(segments[0][0]);
+        stage.Pass(TimeoutUs);
+        stage.Pass(Second);
+        for (int i = 1; i <= DeviceReads.ProbesMax; i++)
+            Assert.That(segments[i].Count(stage.IsPutOff), Is.EqualTo(1), "the others at once");
+        Assert.That(segments[^1].Count(stage.IsPutOff), Is.Zero);
+    }
+
+    // Of the first that is late it learns that the disk hangs: each other bucket would take as long.
+    [Test]
+    public void A_random_key_is_one_of_those_in_memory_where_the_disk_is_late([Values] bool waits)
+    {
+        const int Keys = 300, InMemory = 3;
+        using Stage stage = Cold(Keys);
+        for (int i = 0; i < Keys; i++) stage.Hang("k" + i);
+        for (int i = 0; i < InMemory; i++) stage.Bench.Set("memory" + i, [1]);
+        stage.Tier.MayPostpone = () => !waits;
+        for (int i = 0; i < 5; i++)
+        {
+            CopyOut copy = new();
+            long before = stage.NowUs;
+            for (bool isPutOff = true; isPutOff;)
+            {
+                try
+                {
+                    Assert.That(stage.Bench.Session.RandomRecord(0, ref copy), Is.True);
+                    isPutOff = false;
+                }
+                catch (ColdMissException)
+                {
+                    ColdWait wait = stage.Tier.TakeWanted();
+                    stage.Pass(TimeoutUs);
+                    Assert.That(stage.Tier.Awaits(wait), Is.False);
+                }
+            }
+
+            Assert.That(copy.Length, Is.EqualTo(1), "one of those in memory");
+            Assert.That(stage.NowUs - before, Is.LessThanOrEqualTo(waits ? Second : TimeoutUs));
+        }
+    }
+
+    [Test]
+    public void A_random_key_is_an_error_where_the_disk_is_late_and_nothing_is_in_memory()
+    {
+        using Stage stage = Cold(300);
+        for (int i = 0; i < 300; i++) stage.Hang("k" + i);
+        stage.Tier.MayPostpone = static () => false;
+        long before = stage.NowUs;
+        CopyOut copy = new();
+        Assert.That(() => stage.Bench.Session.RandomRecord(0, ref copy), Throws.TypeOf<GarnetException>().With.Message.Contains("the device has not answered"));
+        Assert.That(stage.NowUs - before, Is.LessThanOrEqualTo(Second));
+    }
+
+    private static void Read(Stage stage, string key)
+    {
+        stage.Try(key);
+        stage.Pass(1);
+        stage.ExpectValue(key);
+        stage.Pass(Second);
     }
 
     // Without it all that is dead stays, and writes are refused for want of room.

@@ -157,6 +157,7 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
         ServerContext server = worker.Server;
         bool plain = !server.AsksRules && (entry->Flags & CommandFlags.Timed) == 0 && (client.Modes & ClientModes.Tracking) == 0
             && !server.Replication.Access.ChecksReads;
+        long waited = call.Session.Tier?.Waited ?? 0;
         Reply reply = _failures.RunForScript(ref call, entry, plain, out bool hasRoom);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)
@@ -167,6 +168,8 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
             to.Null(); // a command that replies nothing
         int results = Take(stack, to.Start + before, to.Position);
         to.TakeBackTo(before);
+        if (call.Session.Tier is { } tier && tier.Waited != waited)
+            LuaState.Look(stack); // lua.L7: it has stood still, which no count of its steps tells
         if (results == 2 && stack.IsTable(-1))
             MarkCounted(stack);
         return results;

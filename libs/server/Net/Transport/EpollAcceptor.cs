@@ -36,6 +36,8 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             foreach (int listener in _set.Wait())
                 AcceptAll(listener);
         }
+
+        CloseListeners(); // the rest of a stop may take long: whoever comes now is refused, and does not wait for it in vain
     }
 
     internal override void Stop()
@@ -47,9 +49,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
 
     public override void Dispose()
     {
-        foreach (int listener in _listeners)
-            _ = Libc.close(listener);
-        _listeners.Clear();
+        CloseListeners();
         _set.Dispose();
         Handshakes?.Dispose();
         if (_unixPath.Length > 0)
@@ -104,6 +104,17 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         if (Libc.listen(listener, settings.TcpBacklog) != 0)
             throw BindFailure(settings.UnixSocket, Libc.Errno);
         Watch(listener);
+    }
+
+    // By the thread that accepts and by who ends the server, whichever comes first.
+    private void CloseListeners()
+    {
+        lock (_listeners)
+        {
+            foreach (int listener in _listeners)
+                _ = Libc.close(listener);
+            _listeners.Clear();
+        }
     }
 
     private void Watch(int listener)

@@ -33,6 +33,19 @@ public sealed unsafe partial class SessionTier
         set => Reads.MayPostpone = value;
     }
 
+    /// <summary>
+    /// Asked where a step that <see cref="MayPostpone"/> does not let go waits: tells the turn that runs from others. All that it waits for in vain takes a second; what it
+    /// needs then that is not there fails at once. Null, as it is at first: each read has that second.
+    /// </summary>
+    public Func<long>? Turn
+    {
+        get => Reads.Patience.Turn;
+        set => Reads.Patience.Turn = value;
+    }
+
+    /// <summary>How often steps have waited in place.</summary>
+    public long Waited => Reads.Patience.Waits;
+
     /// <summary>Reads that have not finished.</summary>
     public int Pending => Reads.Pending;
 

@@ -62,4 +62,17 @@ internal static unsafe class ColdLooks
         slot = null;
         return null;
     }
+
+    /// <summary>True if the word's record was wanted and could not be read; a walk learns what of it was late (<see cref="ColdReads.Late"/>).</summary>
+    public static bool IsUnreadable(this ColdReads reads, ulong word)
+    {
+        if (reads.Known(word) is not { State: ColdReadState.Failed } read)
+            return false;
+        if (read.IsLate && (reads.Late is null || read.BegunAtUs != 0))
+            reads.Late = read;
+        return true;
+    }
+
+    /// <summary>True if the word's record was fetched and is kept.</summary>
+    public static bool IsAtHand(this ColdReads reads, ulong word) => reads.Known(word) is { State: ColdReadState.Ready };
 }

@@ -1,8 +1,11 @@
+using Garnet.Common.Linux;
+
 namespace Tsavorite;
 
 /// <summary>A cold record that is wanted, on its way, or there.</summary>
 internal sealed unsafe class ColdRead(ulong word)
 {
+    public const int SlackBytes = 64;
     /// <summary>Its name (<see cref="ColdAddress.Name"/>).</summary>
     public readonly ulong Word = word;
     /// <summary>The life of the segment (its generation) when it was pinned: what is read counts only while the segment has that life (store.C3).</summary>
@@ -50,4 +53,23 @@ internal sealed unsafe class ColdRead(ulong word)
     public bool IsOwed;
     /// <summary>When it was first seen to have come.</summary>
     public long KeptSinceMs;
+    /// <summary>The device has not brought it in time, or would not: it may still be read another time.</summary>
+    public bool IsLate => State == ColdReadState.Failed && Error == Libc.ETIMEDOUT;
+
+    /// <summary>The length of the record in what the device has read of a short one; false if it is none (store.C4), and why, 0 if all came.</summary>
+    public bool TryMeasure(int result, out int bytes, out int error)
+    {
+        bytes = 0;
+        error = result < 0 ? -result : result == Bytes ? 0 : Libc.EIO;
+        return result == Bytes && ColdRecord.TryMeasure((byte*)To + Skip, Bytes - Skip, Place, out bytes);
+    }
+
+    /// <summary>Copies so much of it to where it stays, which has as much room and some slack.</summary>
+    public void CopyTo(nint to, int bytes)
+    {
+        Record = (byte*)to;
+        (RecordBytes, State) = (bytes, ColdReadState.Ready);
+        new ReadOnlySpan<byte>((byte*)To + Skip, bytes).CopyTo(new Span<byte>(Record, bytes));
+        new Span<byte>(Record + bytes, SlackBytes).Clear();
+    }
 }

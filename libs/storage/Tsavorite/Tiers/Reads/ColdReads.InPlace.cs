@@ -34,15 +34,6 @@ internal sealed unsafe partial class ColdReads
     // What lies in several segments is nowhere whole: it is read as from a disk.
     private bool IsInMemory(ColdRead read) => !read.IsLong && _segments.IsInMemory(_segments.NumberOf(read.Word));
 
-    // True if the read was one of persistent memory, and has come to its end.
-    private bool TryPlace(ColdRead read)
-    {
-        if (!IsInMemory(read))
-            return false;
-        Place(read);
-        return true;
-    }
-
     private void Place(ColdRead read)
     {
         long offset = ColdAddress.Offset(read.Word), end = _segments.OffsetOf(_segments.NumberOf(read.Word)) + _segments.SegmentBytes;

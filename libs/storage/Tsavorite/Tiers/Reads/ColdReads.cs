@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
@@ -16,11 +15,8 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe partial class ColdReads : IDisposable
 {
-    private const int SlackBytes = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
-    /// <summary>So long a read is waited for where others wait too, of a thread or a lock: they are not to pay for one key. And so long where the device owes some near it already.</summary>
-    private const long HeldPatienceUs = 1_000_000, HeldPatienceOwedUs = 100_000;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
@@ -53,6 +49,12 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>Others wait while the owner does, whether it can do a step again or not: it has little patience then.</summary>
     public bool HoldsUpOthers { get; init; }
+
+    /// <summary>How long those wait who hold up others.</summary>
+    public HeldPatience Patience { get; } = new();
+
+    /// <summary>What the walk has come to that the device has not brought in time; one that was waited for if there is any. The walk forgets it first.</summary>
+    public ColdRead? Late { get; set; }
 
     /// <summary>The step that runs has met a record that the device may still bring.</summary>
     public bool MetLate { get; private set; }
@@ -93,13 +95,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public byte* Record(ulong word)
     {
         word = ColdAddress.Name(word);
-        if (TryGet(word, out ColdRead? read))
+        if (Known(word) is { } read)
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
             if (read.State == ColdReadState.Failed)
             {
-                MetLate |= read.Error == Libc.ETIMEDOUT;
+                MetLate |= read.IsLate;
                 throw _tier.Unreadable(read);
             }
             if (read.State == ColdReadState.Ready)
@@ -172,7 +174,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// </summary>
     public void Fetch(bool mayThrow = true)
     {
-        Begin();
+        Begin(isSpent: Patience.IsSpent);
         if (IsWantedDone()) // it lies in persistent memory; or is refused
         {
             ForgetWanted();
@@ -196,7 +198,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
         bool owesNear = _device.IsOwed && _wanted.Exists(_device.OwesNear);
-        long endUs = begunAtUs + (!isHeld ? long.MaxValue / 2 : owesNear ? HeldPatienceOwedUs : HeldPatienceUs);
+        long endUs = begunAtUs + (isHeld ? Patience.LeftUs(owesNear) : long.MaxValue / 2);
         while (!IsWantedDone()) // others' reads may take longer
         {
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
@@ -207,6 +209,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
+        Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
@@ -228,8 +231,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return new ColdWait([.. reads]);
     }
 
-    /// <summary>Begins to read what is missing.</summary>
-    public void Begin()
+    /// <summary>Begins to read what is missing; or refuses it, where the turn that runs has waited for long enough.</summary>
+    public void Begin(bool isSpent = false)
     {
         if (_device.IsOwed)
             TakeCome(); // an owner that does not poll learns here that the device answers again
@@ -240,13 +243,24 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 ComesNot(read); // missing twice
                 continue;
             }
-            if (TryPlace(read))
+            if (IsInMemory(read))
+            {
+                Place(read);
                 continue;
+            }
             Begun++;
-            if (_device.Refuses(read, others: _pending++))
+            if (isSpent)
+            {
+                ComesNot(read);
+                _tier.Count(TierCount.RefusedReads);
+                Patience.Refuse(read);
+            }
+            else if (_device.Refuses(read, others: _pending++))
                 Refuse(read);
             else
                 (read.IsLong ? _queuedLong : _queued).Enqueue(read);
+            if (read.IsProbe)
+                Submit(); // the next is judged by what the device has
         }
         _missing.Clear();
         Submit();
@@ -278,6 +292,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
+        Patience.ForgetRefused(Discard);
         _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
@@ -308,16 +323,22 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>A step has looked at the word's record, which was fetched; false if that was counted before.</summary>
     public bool CountsLook(ulong word) => _looks.Counts(_reads[ColdAddress.Name(word)], _steps);
 
-    /// <summary>True if the word's record was wanted and could not be read.</summary>
-    public bool IsUnreadable(ulong word) =>
-        TryGet(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
+    /// <summary>What is known of the word's record; null: nothing.</summary>
+    // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
+    public ColdRead? Known(ulong word)
+    {
+        word = ColdAddress.Name(word);
+        if (!_reads.TryGetValue(word, out ColdRead? read) || _tier.IsOfLife(word, read.Life))
+            return read;
+        _reads.Remove(word);
+        return null;
+    }
 
     /// <summary>True if the word's record was read, is not what was written, and may be the key's of that namespace (store.C11); where a person is told that it lies.</summary>
     public bool IsDamaged(ulong word, uint ns, out string where)
     {
-        bool isDamaged = TryGet(ColdAddress.Name(word), out ColdRead? read) && read.IsDamaged && _tier.MayHold(word, ns);
-        where = isDamaged ? _tier.PlaceOf(read!) : "";
-        return isDamaged;
+        where = Known(word) is { IsDamaged: true } read && _tier.MayHold(word, ns) ? _tier.PlaceOf(read) : "";
+        return where.Length != 0;
     }
 
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
@@ -335,7 +356,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Dispose()
     {
         Forget();
-        if (!TryClose(HeldPatienceUs))
+        if (!TryClose(HeldPatience.LongestUs))
             _tier.CloseLater(this);
     }
 
@@ -349,18 +370,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         foreach (ColdRead read in (IEnumerable<ColdRead>)[.. _queued, .. _queuedLong, .. _reads.Values]) Free(read);
         _reads.Clear();
         return true;
-    }
-
-    // store.C3: what was read of another use of the segment is not found any more, and goes when its time has come: the step that runs may still look at it.
-    private bool TryGet(ulong word, [NotNullWhen(true)] out ColdRead? read)
-    {
-        if (!_reads.TryGetValue(word, out read))
-            return false;
-        if (_tier.IsOfLife(word, read.Life))
-            return true;
-        _reads.Remove(word);
-        read = null;
-        return false;
     }
 
     private bool IsWantedDone()
@@ -411,7 +420,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
-        while (_device.PartsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _device.HasRoom)
+        while (_device.PartsUnderWay < _device.PartsMax && _queuedLong.TryPeek(out ColdRead? read) && _device.HasRoom)
         {
             if (read.Long is null && !TryBeginLong(read))
                 return;
@@ -444,17 +453,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _comingBytes -= read.BytesMax;
         _tier.CountRead(read.Bytes, _tier.NowUs - read.BegunAtUs);
-        byte* image = (byte*)read.To + read.Skip;
-        bool isWhole = result == read.Bytes;
-        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, read.Place, out int bytes))
-        {
-            read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
-            NativeMemory.Copy(image, read.Record, (nuint)bytes);
-            new Span<byte>(read.Record + bytes, SlackBytes).Clear();
-            (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);
-        }
+        if (read.TryMeasure(result, out int bytes, out int error))
+            read.CopyTo((nint)NativeMemory.Alloc((nuint)(bytes + ColdRead.SlackBytes)), bytes);
         else
-            Fail(read, result < 0 ? -result : isWhole ? 0 : Libc.EIO);
+            Fail(read, error);
         _device.GiveBack(read);
         Keep(read);
     }

@@ -7,26 +7,29 @@ namespace Tsavorite;
 /// What the device has of one session: reads that were handed to it and have not come back, and the memory they are read to. Those that it does not answer in time it owes.
 /// store.C12: what a read uses (its memory, its place with the device, its pin) belongs to the device until the read has come back, however late. Whoever waited for it has had an
 /// error by then, and what it brings is thrown away. A device, or a part of one, that answers nothing takes a bounded part of the memory, and no places that others need: of a segment
-/// of which it owes several, reads are begun one at a time, and where it answers nothing at all, or owes much, a few at a time.
+/// of which it owes several, none is begun, and where it answers nothing at all, or owes much, a few at a time, of segments of which it owes nothing.
 /// </summary>
 internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisposable
 {
-    /// <summary>Reads that are waited for at most, and places: while it owes so much that no more than those are left, a few reads at a time are begun.</summary>
+    /// <summary>Reads that are waited for at most, and places: while it owes so much that no more than those are left, these are for segments of which it owes nothing.</summary>
     private const int AwaitedMax = 64, Depth = 4 * AwaitedMax;
     /// <summary>Reads under way at most where it answers nothing, or owes much, which show whether it does elsewhere.</summary>
     public const int ProbesMax = 8;
-    /// <summary>So many owed of one segment are no accident: others of it would wait, too.</summary>
-    private const int NearMax = 4;
+    /// <summary>So many owed of one segment are no accident: others of it would wait, too, and take a place each. None is begun there until it has brought some.</summary>
+    public const int NearMax = 4;
+    /// <summary>The last places are for segments that have answered since it began to owe, and so many of them are known: any number of others may hang.</summary>
+    private const int KnownPlaces = 2 * ProbesMax, KnownMax = 4096;
     private readonly ColdRead?[] _reads = new ColdRead?[Depth];
     private readonly int[] _parts = new int[Depth];
     private readonly Stack<int> _places = new();
     private readonly FinishedRead[] _finished = new FinishedRead[AwaitedMax];
     private readonly Dictionary<ulong, ColdRead> _owed = [];
     private readonly Dictionary<uint, int> _owedOfSegment = [];
+    private readonly HashSet<uint> _answered = []; // segments, since it began to owe
     private IMediumReader? _reader;
     private ReadPages? _pages;
     private int _next, _count, _owedPlaces;
-    private long _owedBytes, _lookAtUs, _patienceUs, _cameAtUs, _lateBegunUs;
+    private long _owedBytes, _lookAtUs, _patienceUs, _cameAtUs, _lateBegunUs, _lateAtUs;
 
     /// <summary>True while something is to come back, owed or not.</summary>
     public bool HasAny => _places.Count < Depth && _reader is not null;
@@ -37,8 +40,12 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     /// <inheritdoc cref="Awaited"/>
     public int PartsUnderWay { get; private set; }
 
+    /// <summary>Parts of long reads under way at most: where it owes much, one that hangs is to take one place.</summary>
+    public int PartsMax => OwesMuch ? 1 : ColdReads.PartsAtOnce;
+
     /// <summary>True if another may be begun.</summary>
-    public bool HasRoom => Reader.Room > 0 && _places.Count > 0 && Awaited < AwaitedMax;
+    public bool HasRoom => Reader.Room > 0 && _places.Count > 0
+        && Awaited < Math.Clamp(Depth - AwaitedMax - _owedPlaces, ProbesMax, AwaitedMax);
 
     /// <summary>True while the device owes a read.</summary>
     public bool IsOwed => _owedPlaces != 0;
@@ -57,11 +64,16 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     {
         if (_owedPlaces == 0)
             return false;
-        bool isSilent = _cameAtUs <= _lateBegunUs || Depth - _owedPlaces <= AwaitedMax;
-        bool isInVain = _owed.ContainsKey(read.Word) || _owedPlaces == Depth || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
-        read.IsProbe = !isInVain && (others == 0 || OwedNear(read.Word) < NearMax) && (others < ProbesMax || !isSilent);
+        bool isSilent = _cameAtUs <= _lateBegunUs;
+        // Of what was sent behind one that was late just now each would wait as long.
+        bool isJustLate = OwesNear(read.Word) && tier.NowUs - _lateAtUs < HeldPatience.LongestUs;
+        bool isEnough = others >= ProbesMax ? isSilent || OwesMuch : isSilent && (isJustLate || (others > 0 && IsAskedNear(read.Word)));
+        read.IsProbe = !isEnough && !IsInVain(read);
         return !read.IsProbe;
     }
+
+    /// <summary>True if one that has stood behind others may be begun still: not where it came before the device was late, or what it needs is owed by now.</summary>
+    public bool MayBegin(ColdRead read) => read.IsProbe ? !IsInVain(read) : !Refuses(read, others: int.MaxValue);
 
     /// <summary>True if it owes something of the segment that the word's record lies in.</summary>
     public bool OwesNear(ulong word) => OwedNear(word) != 0;
@@ -105,6 +117,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             _reads[place] = null;
             _places.Push(place);
             _cameAtUs = tier.NowUs;
+            if (IsOwed)
+                NoteAnswer(read);
             if (read.IsOwedByDevice)
             {
                 TakeOwed(read, part, result);
@@ -164,7 +178,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             places++;
         }
 
-        (read.IsPinned, read.To, read.Long, _lateBegunUs) = (false, 0, null, read.AliveAtUs);
+        (read.IsPinned, read.To, read.Long, _lateBegunUs, _lateAtUs) = (false, 0, null, read.AliveAtUs, tier.NowUs);
         owed.Long?.GiveUp();
         PartsUnderWay -= owed.IsLong ? places : 0;
         if (places == 0)
@@ -176,7 +190,9 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
         _owedPlaces += places;
         _owedBytes += owed.BytesMax;
         _owed.Add(owed.Word, owed);
-        CollectionsMarshal.GetValueRefOrAddDefault(_owedOfSegment, tier.Segments.NumberOf(owed.Word), out _)++;
+        uint number = tier.Segments.NumberOf(owed.Word);
+        CollectionsMarshal.GetValueRefOrAddDefault(_owedOfSegment, number, out _)++;
+        _answered.Remove(number);
         return true;
     }
 
@@ -225,6 +241,38 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
 
     private int OwedNear(ulong word) => _owedOfSegment.GetValueOrDefault(tier.Segments.NumberOf(word));
 
+    private bool OwesMuch => Depth - _owedPlaces <= AwaitedMax;
+
+    // It is owed itself, or so much is, of its segment or in all, that what is left is for others.
+    private bool IsInVain(ColdRead read)
+    {
+        int near = OwedNear(read.Word), places = Depth - _owedPlaces;
+        if (_owed.ContainsKey(read.Word) || near >= NearMax || (near > 0 && OwesMuch) || places == 0)
+            return true;
+        bool isKnown = places > KnownPlaces || _answered.Contains(tier.Segments.NumberOf(read.Word));
+        return !isKnown || (read.IsLong && _owedBytes >= tier.KeptBytesMax);
+    }
+
+    // Where nothing comes one of a segment shows as much as several; they would be one more timeout for whoever asks for all of them.
+    private bool IsAskedNear(ulong word)
+    {
+        uint number = tier.Segments.NumberOf(word);
+        foreach (ColdRead? read in _reads)
+        {
+            if (read is not null && tier.Segments.NumberOf(read.Word) == number)
+                return true;
+        }
+
+        return false;
+    }
+
+    private void NoteAnswer(ColdRead read)
+    {
+        if (_answered.Count >= KnownMax)
+            _answered.Clear();
+        _answered.Add(tier.Segments.NumberOf(read.Word));
+    }
+
     private int PlaceFor(ColdRead read)
     {
         int place = _places.Pop();
@@ -234,7 +282,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
 
     private void TakeOwed(ColdRead owed, int part, int result)
     {
-        _owedPlaces--;
+        if (--_owedPlaces == 0)
+            _answered.Clear();
         owed.Long?.End(part, result);
         if (owed.Long is { IsOver: false })
             return;

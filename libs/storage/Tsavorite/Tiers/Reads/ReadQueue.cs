@@ -51,7 +51,7 @@ internal sealed class ReadQueue
     {
         while (reads.TryDequeue(out first))
         {
-            if (first.IsProbe || !device.Refuses(first, others: int.MaxValue))
+            if (device.MayBegin(first))
                 return true;
             refuse(first);
         }
