@@ -176,7 +176,7 @@ projects=(test/Garnet.Wire/*.csproj test/Tsavorite.Test/*.csproj test/Garnet.Ser
 for project in test/*/*.csproj; do
   [[ " ${projects[*]} " == *" $project "* ]] || projects+=("$project")
 done
-wire=${projects[0]} guest=
+wire=${projects[0]} last_long=test/Garnet.Aof.Test/Garnet.Aof.Test.csproj guest=
 [ "${CI:-}" != true ] || guest=FullyQualifiedName~Garnet.Wire.Guest
 echo "Testing ${#projects[@]} projects, three at a time"
 at_most_three() { while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done; }
@@ -185,7 +185,7 @@ for project in "${projects[@]}"; do
   # What talks to a server talks to the native one where there is one, as most people run it; it also takes half the processor.
   if [ "$project" = "$wire" ]; then program=$native run "$project" "" "${guest/\~/!~}" & else run "$project" & fi
   # The other build is the same program, compiled by another compiler: each command once, and that it keeps data. Behind those that take longest.
-  if [ -n "$native" ] && [ "$project" = "${projects[3]}" ]; then
+  if [ -n "$native" ] && [ "$project" = "$last_long" ]; then
     at_most_three
     run "$wire" Garnet.Wire.Compiled "FullyQualifiedName~Ours_answers_as_written|FullyQualifiedName~KillLoopTests" &
   fi

@@ -16,6 +16,11 @@ namespace Garnet.Generators;
 [Generator]
 public sealed class SettingsGenerator : IIncrementalGenerator
 {
+    private static readonly DiagnosticDescriptor s_cannot = new("GARNET001", "A setting that cannot be entered",
+        "The setting '{0}' cannot be entered into the table: its class must be a partial class of a namespace, not of another class, "
+            + "and the property must have a setter that is no init",
+        "Settings", DiagnosticSeverity.Error, isEnabledByDefault: true);
+
     private const string Attribute = "Garnet.Common.SettingAttribute", Interface = "global::Garnet.Common.ISettings";
 
     public void Initialize(IncrementalGeneratorInitializationContext context)
@@ -34,12 +39,15 @@ public sealed class SettingsGenerator : IIncrementalGenerator
         INamedTypeSymbol owner = property.ContainingType;
         return new Declared(owner.ContainingNamespace.ToDisplayString(), owner.Name, property.Name,
             property.Type.ToDisplayString(SymbolDisplayFormat.FullyQualifiedFormat),
-            $"new global::{Attribute}({arguments}) {{ {named} }}");
+            $"new global::{Attribute}({arguments}) {{ {named} }}",
+            owner.ContainingType is null && !owner.ContainingNamespace.IsGlobalNamespace && property.SetMethod is { IsInitOnly: false });
     }
 
     private static void Write(SourceProductionContext output, ImmutableArray<Declared> all)
     {
-        foreach (IGrouping<(string Namespace, string Owner), Declared> owner in all.GroupBy(static one => (one.Namespace, one.Owner)))
+        foreach (Declared wrong in all.Where(static one => !one.IsRight))
+            output.ReportDiagnostic(Diagnostic.Create(s_cannot, Location.None, $"{wrong.Owner}.{wrong.Property}"));
+        foreach (var owner in all.Where(static one => one.IsRight).GroupBy(static one => (one.Namespace, one.Owner)))
         {
             var text = SourceText.From(PartOf(owner.Key, [.. owner]), Encoding.UTF8);
             output.AddSource($"{owner.Key.Namespace}.{owner.Key.Owner}.g.cs", text);
@@ -64,16 +72,17 @@ public sealed class SettingsGenerator : IIncrementalGenerator
     }
 
     // Only strings: two are the same where they say the same, so that an unchanged class is not written again.
-    private sealed class Declared(string @namespace, string owner, string property, string type, string creation)
+    private sealed class Declared(string @namespace, string owner, string property, string type, string creation, bool isRight)
     {
         public string Namespace { get; } = @namespace;
         public string Owner { get; } = owner;
         public string Property { get; } = property;
         public string Type { get; } = type;
         public string New { get; } = creation;
+        public bool IsRight { get; } = isRight;
 
         public override bool Equals(object? other) => other is Declared its && its.Namespace == Namespace && its.Owner == Owner
-            && its.Property == Property && its.Type == Type && its.New == New;
+            && its.Property == Property && its.Type == Type && its.New == New && its.IsRight == IsRight;
 
         public override int GetHashCode() => (Owner + Property).GetHashCode();
     }

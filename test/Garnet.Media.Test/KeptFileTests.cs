@@ -61,7 +61,7 @@ internal sealed class KeptFileTests
     {
         byte[] whole = HeadOf(id);
         Span<byte> left = written < 0 ? [.. whole, .. new byte[Bytes - whole.Length]] : whole.AsSpan(0, written);
-        System.IO.File.WriteAllBytes(Path.Combine(_directory, $"tier-{id}.tmp"), left);
+        System.IO.File.WriteAllBytes(Path.Combine(_directory, $"tier-{new MediumId(0, (ulong)id)}.tmp"), left);
         Assert.That(FileMedium.IsKept(_directory, new MediumId(0, (ulong)id)), Is.False);
         using (FileMedium made = FileMedium.Keep(_directory, Own, Bytes, note: 64))
         {

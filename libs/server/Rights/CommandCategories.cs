@@ -1,7 +1,7 @@
 namespace Garnet.Server.Rights;
 
 /// <summary>
-/// The sets into which commands are sorted for rules (<c>+@read</c>), as Redis 7.0 names them and in its order, and ours behind them.
+/// The sets into which commands are sorted for rules (<c>+@read</c>), as Redis 7.0 names them and in its order, and ours behind them. One bit each, without gaps: names are told by that.
 /// </summary>
 [Flags]
 internal enum CommandCategories : uint

@@ -7,14 +7,14 @@ namespace Garnet.Server;
 /// <summary>Where data is kept, when it is forced to disk, when snapshots are taken. Without <c>dir</c> nothing is written.</summary>
 public sealed partial class PersistenceSettings
 {
-    private string? _directory;
+    private string _directory = Environment.CurrentDirectory;
 
     private const string OwnNames = "Files are named as website/docs/format/aof.md says.";
 
     [Setting("dir", "Directory of data; given one, the append-only file is on unless appendonly is no.", Protected = true)]
     public string Directory
     {
-        get => _directory ??= Environment.CurrentDirectory; // asked of the system by who wants to know, not at every start
+        get => _directory;
         // as redis, whose process goes there: it means the same wherever it is read
         set => _directory = value.Length == 0 ? value : Path.GetFullPath(value);
     }

@@ -46,12 +46,13 @@ internal static class ServerFigures
         "pubsub_clients", "redis_pubsub_clients", "Clients that listen to channels.",
         static m => m.Clients.Count(static client => client.Subscriptions is { Count: > 0 }));
     internal static readonly Figure WatchingClients = List.Gauge(
-        "watching_clients", "redis_watching_clients", "Clients that watch keys.", static m => m.Server.Observers.Watches.Clients);
+        "watching_clients", "redis_watching_clients", "Clients that watch keys, or move them (MIGRATE).",
+        static m => m.Server.Observers.Watches.Clients);
     internal static readonly Figure TimedClients = List.Gauge(
         "clients_in_timeout_table", "redis_clients_in_timeout_table", "Clients whose command waits for a time.",
         static m => m.Clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < Parking.Never }));
     internal static readonly Figure WatchedKeys = List.Gauge(
-        "total_watched_keys", "redis_total_watched_keys", "Keys that are watched.", static m => m.Server.Observers.Watches.Keys);
+        "total_watched_keys", "redis_total_watched_keys", "Keys that are watched, or moved.", static m => m.Server.Observers.Watches.Keys);
     internal static readonly Figure BlockingKeys = List.Gauge(
         "total_blocking_keys", "redis_total_blocking_keys", "Keys that commands wait for.", static m => m.Server.Observers.Waits.Keys);
     internal static readonly Figure BlockingKeysToGo = List.Gauge(

@@ -7,7 +7,7 @@ using Tsavorite;
 namespace Garnet.Server.Transactions;
 
 /// <summary>
-/// Who watches which key. The store's observer tells of every change while anybody watches; it runs under the partition's
+/// Who watches which key: WATCH, so that EXEC does nothing where it has changed, and MIGRATE, which deletes only what nobody has written. The store's observer tells of every change while anybody watches; it runs under the partition's
 /// lock, and EXEC looks with the locks of the watched keys held, so it sees every change or comes before it. A version kept
 /// with each record would cost every write something, whether anybody watches or not; a bucket's sequence would also
 /// count changes of neighbours.
@@ -24,7 +24,7 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
     private readonly KeyChains<Watch> _watches = new();
     private long _keys;
 
-    /// <summary>Connections that watch.</summary>
+    /// <summary>Connections that watch, those that move keys (MIGRATE) among them.</summary>
     internal int Clients => watchers.Count;
 
     /// <summary>Keys watched; one that several clients watch counts once for each.</summary>
@@ -34,30 +34,21 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
     internal void Begin() => watchers.Enter();
 
     /// <summary>True if the connection watches the key.</summary>
-    internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
-    {
-        KeyShard<Watch> shard = _watches.Of(hash);
-        lock (shard.Gate)
-        {
-            for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
-            {
-                if (watch.Owner == owner && watch.Is(database, key))
-                    return true;
-            }
-        }
-
-        return false;
-    }
+    internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash) => Any(database, key, hash, its => its == owner);
 
     /// <summary>True if a MIGRATE moves the key.</summary>
-    internal bool IsMoved(int database, ReadOnlySpan<byte> key, ulong hash)
+    internal bool IsMoved(int database, ReadOnlySpan<byte> key, ulong hash) => Any(database, key, hash, static its => its.IsMove);
+
+    private bool Any(int database, ReadOnlySpan<byte> key, ulong hash, Predicate<WatchedKeys> holds)
     {
         KeyShard<Watch> shard = _watches.Of(hash);
+        if (shard.Count == 0)
+            return false;
         lock (shard.Gate)
         {
             for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
             {
-                if (watch.Owner.IsMove && watch.Is(database, key))
+                if (watch.Is(database, key) && holds(watch.Owner))
                     return true;
             }
         }

@@ -36,7 +36,7 @@ public sealed record StoreSettings
     /// </summary>
     public Garnet.Media.IMedium? Tier { get; init; }
 
-    /// <summary>What tells the content of <see cref="Tier"/> from all others', so that snapshots may name what lies there; 0 = it does not outlive the store.</summary>
+    /// <summary>What tells the content of <see cref="Tier"/> from all others', so that snapshots may name what lies there; none: it does not outlive the store.</summary>
     public MediumId TierId { get; init; }
 
     /// <summary>What snapshots name, to be read only, for a store without a tier of its own; its owner's as well.</summary>

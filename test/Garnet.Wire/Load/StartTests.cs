@@ -23,13 +23,18 @@ internal sealed class StartTests
         using Process process = Process.Start(start)!;
         process.OutputDataReceived += static (_, _) => { };
         process.BeginOutputReadLine();
-        RespConnection? client = null;
-        Assert.That(SpinWait.SpinUntil(() => (client = TryConnect(port)) is not null, PatienceMs), Is.True);
-        client!.Send(RespConnection.Encode("SHUTDOWN", "NOSAVE"));
-        bool hasEnded = process.WaitForExit(PatienceMs);
-        client.Dispose();
-        if (!hasEnded) process.Kill();
-        Assert.That(hasEnded, Is.True);
+        try
+        {
+            RespConnection? client = null;
+            Assert.That(SpinWait.SpinUntil(() => (client = TryConnect(port)) is not null, PatienceMs), Is.True);
+            client!.Send(RespConnection.Encode("SHUTDOWN", "NOSAVE"));
+            Assert.That(process.WaitForExit(PatienceMs), Is.True);
+            client.Dispose();
+        }
+        finally
+        {
+            if (!process.HasExited) process.Kill();
+        }
         string[] compiled = [.. File.ReadAllLines(lines).Where(static line => line.Contains("Tier0", StringComparison.Ordinal))];
         File.Delete(lines);
         if (compiled.Length == 0) Assert.Ignore("this build compiles nothing while it runs");

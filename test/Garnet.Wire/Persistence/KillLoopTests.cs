@@ -30,7 +30,7 @@ public sealed class KillLoopTests
     }
 
     [TestCase("everysec")]
-    [LongCase("no")]
+    [TestCase("no")]
     public void Nothing_acknowledged_is_lost_by_a_kill_between_many_megabytes(string policy)
     {
         int rounds = LongRun.IsWanted ? 5 : 2;

@@ -154,7 +154,7 @@ internal sealed class MigrateTests
         client.Call("MSET", "k", "v", "other", "w");
         Assert.That(client.Call(To(server, key, key == "" ? ["REPLACE", "KEYS", "k", "other"] : ["REPLACE"])).ToString(), Does.StartWith("-TRYAGAIN a key kept changing"));
         Assert.That(client.Call("MGET", "k", "other").Items!.Select(static one => one.Text), Is.EqualTo(["v", "w"]));
-        Assert.That(client.Call("INFO", "clients").Text, Does.Contain("total_watched_keys:0\r"), "and nothing is watched any more");
+        Assert.That(Watched(client), Is.Zero, "and nothing is watched any more");
     }
 
     // As where the target moves the same key here at the same time: the same value, and yet another's.
@@ -193,6 +193,40 @@ internal sealed class MigrateTests
         Assert.That(Serve(move.Target, static () => { }), Does.Contain("RESTORE"), "who has gone moves nothing");
         Assert.That(move.Other.Read().ToString(), Is.EqualTo("+OK"));
     }
+
+    // Its pieces are fetched in the middle of the end of the command, which then goes on where it was.
+    [Test]
+    public void A_collection_that_changes_and_goes_to_the_tier_meanwhile_is_sent_again()
+    {
+        const int Fields = 3000;
+        using ServerProcess source = Start(ServerSide.Ours, "--maxmemory 64mb --tier-path . --tier-size 64mb"), target = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address), beside = new(source.Address), other = new(target.Address);
+        at.Call("SET", "k", "v");
+        at.CallAll(Enumerable.Range(0, Fields).Select(static i => (string[])["HSET", "h", $"field{i}", $"a value of some length {i}"]));
+        other.Call("CLIENT", "PAUSE", "60000", "WRITE");
+        at.Send(RespConnection.Encode(To(target, "", "KEYS", "k", "h")));
+        Assert.That(SpinWait.SpinUntil(() => Watched(beside) == 2, 60_000), Is.True);
+        beside.Call("SET", "k", "w");
+        beside.Call("HSET", "h", "field7", "changed");
+        beside.Call("TIER.DEMOTE", "h");
+        other.Call("CLIENT", "UNPAUSE");
+        Assert.That(at.Read().ToString(), Is.EqualTo("+OK"));
+        Assert.That((at.Call("EXISTS", "k", "h").ToString(), Watched(beside)), Is.EqualTo((":0", 0)));
+        Assert.That((other.Call("HGET", "h", "field7").Text, other.Call("HLEN", "h").ToString(), other.Call("GET", "k").Text), Is.EqualTo(("changed", $":{Fields}", "w")));
+    }
+
+    [Test]
+    public void What_is_no_host_is_an_error([Values("", "x")] string letter)
+    {
+        using ServerProcess source = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address);
+        at.Call("SET", "k", "v");
+        Assert.That(at.Call("MIGRATE", string.Concat(Enumerable.Repeat(letter, 300)), "1", "k", "0", "5000").ToString(), Does.StartWith("-IOERR error or timeout "));
+        Assert.That((at.Call("GET", "k").Text, Watched(at)), Is.EqualTo(("v", 0)));
+    }
+
+    private static int Watched(RespConnection client) =>
+        int.Parse(client.Call("INFO", "clients").Text.Split("total_watched_keys:")[1].Split('\r')[0], CultureInfo.InvariantCulture);
 
     /// <summary>A client that has begun to move "k" to a target which the test plays, and another client of the same server.</summary>
     private sealed class Move : IDisposable

@@ -2,7 +2,7 @@ using Garnet.Server.Base;
 
 namespace Garnet.Server.Clients;
 
-/// <summary>One key that a connection watches. All but the chain is fixed at birth.</summary>
+/// <summary>One key that a connection watches. All but the chain and whether it has changed is fixed at birth.</summary>
 internal sealed class Watch(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash, bool existed)
     : KeyLink<Watch>(database, key, hash)
 {

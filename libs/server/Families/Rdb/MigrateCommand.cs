@@ -40,25 +40,25 @@ internal readonly unsafe struct Migrate : ICommand
         var migration = new Migration(terms, call.Server.Core.Tls.OfMigration, watches) { Command = command };
         if (migration.Watched is not null)
             watches.Begin();
-        bool isSent = false;
         try
         {
             if (!TryGather(ref call, migration))
                 return call.FailBytes("TRYAGAIN another MIGRATE is moving one of the keys; retry"u8);
-            if (migration.Keys.Count == 0)
-            {
-                call.Out.Simple("NOKEY"u8);
-                return Reply.Sent;
-            }
-
-            isSent = true;
-            return Send(ref call, migration, migration.Keys);
+            if (migration.Keys.Count > 0)
+                return Send(ref call, migration, migration.Keys);
+            call.Out.Simple("NOKEY"u8);
+            return Reply.Sent;
         }
         finally
         {
-            if (!isSent)
-                migration.EndWatches();
+            EndUnlessBegun(ref call, migration);
         }
+    }
+
+    private static void EndUnlessBegun(ref Call call, Migration migration)
+    {
+        if (call.Client.Begun != migration)
+            migration.EndWatches();
     }
 
     // False if another MIGRATE moves one of them: of two only one may delete it here, and the other must not take it for one that was deleted.
@@ -73,9 +73,10 @@ internal readonly unsafe struct Migrate : ICommand
             if (terms.Keys > 1 && !named.Add(Encoding.Latin1.GetString(key.Name)))
                 continue;
             KeyRef name = call.LockKeyAt(key.At);
-            bool isFree = migration.TryWatch(key, call.Client.Database, call.HashAt(key.At));
+            bool isFree = migration.Watched is null
+                || !call.Server.Observers.Watches.IsMoved(call.Client.Database, key.Name, call.HashAt(key.At));
             if (isFree && key.TryRead(ref call, in name))
-                migration.Keys.Add(key);
+                migration.Add(key, call.Client.Database, call.HashAt(key.At));
             call.Session.Unlock();
             if (!isFree)
                 return false;
@@ -94,37 +95,32 @@ internal readonly unsafe struct Migrate : ICommand
 
     private static Reply Finish(ref Call call, Migration migration)
     {
-        Reply reply = Reply.Postponed;
         try
         {
-            List<MigratedKey> left = migration.Watched is null ? [] : Remove(ref call, migration);
-            bool again = migration.Error.Length == 0 && left.Count > 0 && migration.Rounds < RoundsMax;
-            reply = migration.Error.Length > 0 ? call.FailText(migration.Error)
-                : again ? Send(ref call, migration, left)
-                : left.Count == 0 ? call.Ok()
+            if (migration.Watched is not null)
+                Remove(ref call, migration);
+            if (migration.Error.Length > 0)
+                return call.FailText(migration.Error);
+            if (migration.Left.Count == 0)
+                return call.Ok();
+            return migration.Rounds < RoundsMax ? Send(ref call, migration, migration.Left)
                 : call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8);
-            if (!again)
-                migration.EndWatches();
         }
         catch (Exception e) when (e is ColdMissException or RoomMissException)
         {
-            call.Client.Begun = migration; // what it came to is fetched: then it goes on from here
+            call.Client.Begun = migration; // what it came to is fetched: then it goes on from there
             throw;
         }
-        catch
+        finally
         {
-            migration.EndWatches();
-            throw;
+            EndUnlessBegun(ref call, migration);
         }
-
-        return reply;
     }
 
     // Deletes what the target has taken and what has not been written since it was read, whatever was written; the others are left, and say what is to be sent now. So
-    // a key that comes back while it is on its way (the target is this server, or moves it here at the same time) is not lost.
-    private static List<MigratedKey> Remove(ref Call call, Migration migration)
+    // a key that comes back while it is on its way (the target is this server, or moves it here at the same time) is not lost. A key is done when it is not taken any more.
+    private static void Remove(ref Call call, Migration migration)
     {
-        var left = new List<MigratedKey>();
         foreach (MigratedKey key in migration.Keys)
         {
             if (!key.IsTaken || key.Payload is null)
@@ -132,22 +128,21 @@ internal readonly unsafe struct Migrate : ICommand
             KeyRef name = call.LockKeyAt(key.At);
             if (key.Watch!.Touched)
             {
+                if (!key.TryRead(ref call, in name))
+                    key.Payload = null;
                 key.Watch.Rearm();
-                (key.Payload, key.WasSent, key.IsTaken) = (null, true, false);
-                key.TryRead(ref call, in name);
-                left.Add(key);
+                key.WasSent = true;
+                migration.Left.Add(key);
             }
             else
             {
                 var delete = default(DeleteKey);
                 call.Session.Modify(in name, ref delete);
-                key.IsTaken = false;
             }
 
             call.Session.Unlock();
+            key.IsTaken = false;
         }
-
-        return left;
     }
 
     private static bool IsOf(ref Call call, Migration migration)

@@ -39,7 +39,7 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     /// <summary>Sends keys, the first ones or those that have changed since, on whatever thread has time.</summary>
     internal void Begin(List<MigratedKey> round, Worker worker, Connection client)
     {
-        Keys = round;
+        (Keys, Left) = (round, []);
         Rounds++;
         _isOver = false;
         long nowMs = worker.NowMs;
@@ -58,17 +58,18 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     /// <summary>The keys that it moves; null if it only copies them.</summary>
     internal WatchedKeys? Watched { get; } = terms.Copies ? null : new WatchedKeys(isMove: true);
 
-    /// <summary>Watches a key that is to be moved, under its partition's lock; false if another MIGRATE moves it.</summary>
-    internal bool TryWatch(MigratedKey key, int database, ulong hash)
+    /// <summary>What of the keys has changed since it was sent, and is to be sent again.</summary>
+    internal List<MigratedKey> Left { get; private set; } = [];
+
+    /// <summary>Takes a key that was read, under its partition's lock; one that is moved is watched from then on.</summary>
+    internal void Add(MigratedKey key, int database, ulong hash)
     {
+        Keys.Add(key);
         if (Watched is null)
-            return true;
-        if (watches.IsMoved(database, key.Name, hash))
-            return false;
+            return;
         key.Watch = new Watch(Watched, database, key.Name, hash, existed: true);
         watches.Add(key.Watch);
         Watched.Add(key.Watch);
-        return true;
     }
 
     /// <summary>Nothing is moved any more.</summary>
@@ -110,6 +111,10 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         catch (Exception e) when (tls is null && !_hasHeard && IsEnd(e))
         {
             Error = $"{failure}: {LinkAdvice.OfMigration.ClosedUnheard}";
+        }
+        catch (ArgumentException) when (failure == NotConnected)
+        {
+            Error = NotConnected; // no name of a host: empty, or too long
         }
         catch (IOException e)
         {

@@ -23,7 +23,7 @@ public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Reco
     /// <inheritdoc cref="ColdInMemory"/>
     public long SegmentsInMemory { get; init; }
 
-    /// <summary>The tier's id; 0: it names none.</summary>
+    /// <summary>The tier's id; none: it names no tier.</summary>
     public MediumId TierId { get; init; }
 
     /// <summary>When it was cut, Unix microseconds; 0 = not known.</summary>

@@ -29,7 +29,7 @@ public readonly record struct SnapshotFileFacts
     public long ReferencesToMemory { get; init; }
     /// <inheritdoc cref="ReferencesToMemory"/>
     public long SegmentsInMemory { get; init; }
-    /// <summary>The tier that the segments are of, where all of the file was read; 0: of none.</summary>
+    /// <summary>The tier that the segments are of, where all of the file was read; else none.</summary>
     public MediumId TierId { get; init; }
     /// <summary>Blocks in the file.</summary>
     public ulong Blocks { get; init; }

@@ -3,7 +3,7 @@ using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Snapshots;
 
-/// <summary>The 64 bytes behind the last block, with a tag in sealed files; zeros follow up to a multiple of 4,096, where the file ends.</summary>
+/// <summary>The 64 bytes behind the last block, with a tag in sealed files (16 bytes, as a Guid, as it is only compared); zeros follow up to a multiple of 4,096, where the file ends.</summary>
 internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulong RecordBytes, ulong Batch, uint BlocksCrc,
     Guid Tag = default)
 {

@@ -19,6 +19,8 @@ internal sealed unsafe class Arena : IDisposable
     private const long ReserveMax = 512L << 30;
     private const long AssuredBytes = 64 << 20; // a value or two of a common size, on a small machine too
 
+    private const long LimitMax = long.MaxValue / 4; // what is added to it stays a long
+
     private const int PromisedPart = 8, PromisedMore = 4;
 
     private readonly void* _mapping;
@@ -95,7 +97,7 @@ internal sealed unsafe class Arena : IDisposable
         SpinLatch.Enter(ref _gate);
         // A limit that is lifted still says what a tier is to keep free: nothing is refused, and records leave.
         _isLifted = bytes <= 0 && _wakeLow is not null && _limit > 0;
-        _limit = bytes > 0 ? bytes : _isLifted ? _limit : End;
+        _limit = bytes > 0 ? Math.Min(bytes, LimitMax) : _isLifted ? _limit : End;
         long ceiling = Ceiling;
         _tightMark = ceiling - TightBytes(ceiling);
         _lowMark = ceiling - (ceiling / TierMovers.LowPart);

@@ -80,7 +80,7 @@ internal sealed class ColdTier : IDisposable
 
     public IMedium Medium { get; }
 
-    /// <summary>What tells the medium's content from all others'; 0: it is scratch.</summary>
+    /// <summary>What tells the medium's content from all others'; none: it is scratch.</summary>
     public MediumId Id { get; }
 
     /// <summary>Who names its segments; null: nobody ever does.</summary>
