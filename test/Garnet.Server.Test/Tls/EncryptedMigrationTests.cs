@@ -26,7 +26,7 @@ internal sealed class EncryptedMigrationTests
         for (int i = 0; i < Clients; i++)
         {
             waiting.Add(new RespConnection(server.Address));
-            waiting[i].Send(RespConnection.Encode("MIGRATE", "127.0.0.1", mutePort, "stays", "0", "120000"));
+            waiting[i].Send(RespConnection.Encode("MIGRATE", "127.0.0.1", mutePort, "stays", "0", "120000", "COPY")); // one key, that nobody moves
         }
 
         Assert.That(other.Call("PING").ToString(), Is.EqualTo("+PONG"));
