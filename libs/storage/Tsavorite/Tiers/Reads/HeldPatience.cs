@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// </summary>
 internal sealed class HeldPatience
 {
-    /// <summary>For one read, and for all of a turn that are late; and for one where the device owes some near it already, or what a wait takes that counts.</summary>
+    /// <summary>For one read, and for all of a turn that are late; and for one where the device owes some near it already.</summary>
     public const long LongestUs = 1_000_000, LateUs = 100_000;
     private readonly List<ColdRead> _refused = [];
     private long _turn, _spentUs;
@@ -34,11 +34,11 @@ internal sealed class HeldPatience
     /// <summary>How long a read of the turn may take.</summary>
     public long LeftUs(bool owesNear) => IsSpent ? 0 : Math.Min(owesNear ? LateUs : LongestUs, LongestUs - _spentUs);
 
-    /// <summary>The turn has waited for so long, in vain or not.</summary>
+    /// <summary>The turn has waited for so long; in vain or not: a disk that is only slow, or a machine that is, is no reason for an error.</summary>
     public void Spend(long microseconds, bool isInVain)
     {
         Waits++;
-        _spentUs += isInVain || microseconds >= LateUs ? microseconds : 0;
+        _spentUs += isInVain ? microseconds : 0;
     }
 
     /// <summary>The step fails where it needs this, as if the device had not answered; nobody else does.</summary>
