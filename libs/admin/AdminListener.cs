@@ -42,13 +42,11 @@ public sealed class AdminListener : IDisposable
     /// <summary>Connections that are served now.</summary>
     internal int Connections => Volatile.Read(ref _connections);
 
-    /// <summary>Starts listening if the settings ask for it; null if not.</summary>
+    /// <summary>Starts listening, which whoever calls asks of the settings (<see cref="AdminSettings.Serves"/>).</summary>
     /// <exception cref="GarnetException">An address cannot be had.</exception>
-    public static IDisposable? Start(RespServer server, ILogger log)
+    public static IDisposable Start(RespServer server, ILogger log)
     {
         ArgumentNullException.ThrowIfNull(server);
-        if (server.Settings.Admin is { Port: 0, AnyPort: false })
-            return null;
         var listener = new AdminListener(server, log, TimeProvider.System);
         try
         {

@@ -1,4 +1,5 @@
 using Garnet.Admin;
 using Garnet.Host;
 
-return ServerProcess.Run(args, AdminListener.Start);
+// Without a listener its code is not loaded either.
+return ServerProcess.Run(args, static (server, log) => server.Settings.Admin.Serves ? AdminListener.Start(server, log) : null);

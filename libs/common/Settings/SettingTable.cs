@@ -44,8 +44,18 @@ public sealed class SettingTable
         setting.Apply = before is null ? apply : () => before() ?? apply();
     }
 
+    /// <summary>The same for each of several.</summary>
+    public void OnSet(string[] names, Func<string?> apply)
+    {
+        foreach (string name in names)
+            OnSet(name, apply);
+    }
+
     /// <summary>The same for an owner who can use every value.</summary>
-    public void OnSet(string name, Action apply) => OnSet(name, () =>
+    public void OnSet(string name, Action apply) => OnSet([name], apply);
+
+    /// <summary>The same for each of several.</summary>
+    public void OnSet(string[] names, Action apply) => OnSet(names, () =>
     {
         apply();
         return null;

@@ -24,9 +24,8 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
 
     internal BulkBudget Budget { get; } = new(settings);
 
-    /// <summary>How an endpoint is opened; tests open others.</summary>
-    internal Func<string, string, BulkEndpoint> Open { get; set; } = static (carrier, host) =>
-        BulkEndpoint.Open(carrier, new BulkEndpointOptions { Bind = BulkProviders.Fabrics.Contains(carrier) ? host : null });
+    /// <summary>How tests open an endpoint; null for <see cref="Endpoint"/>.</summary>
+    internal Func<string, string, BulkEndpoint>? Open { get; set; }
 
     /// <summary>How long somebody waits for memory to come to rest, while the server goes on; behind that it is the session that waits.</summary>
     internal TimeSpan CloseLimit { get; set; } = TimeSpan.FromSeconds(10);
@@ -35,7 +34,7 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
     internal TimeSpan StopLimit { get; set; } = TimeSpan.FromSeconds(1.5);
 
     /// <summary>What may be asked for beside inline, if the settings name it; tests have more.</summary>
-    internal string[] Known { get; set; } = [.. BulkProviders.All];
+    internal string[] Known { get; set; } = BulkProviders.All;
 
     internal TimeSpan Timeout => TimeSpan.FromMilliseconds(settings.TimeoutMs);
 
@@ -104,7 +103,7 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
         BulkEndpoint? endpoint = null;
         try
         {
-            endpoint = Open(carrier, host);
+            endpoint = Open is null ? Endpoint(carrier, host) : Open(carrier, host);
             return Add(carrier, endpoint, endpoint.Connect(address, TimeSpan.FromMilliseconds(Math.Min(settings.TimeoutMs, MeetMs))));
         }
         catch (Exception e) when (e is BulkException or OutOfMemoryException) // no thread is to be had
@@ -119,6 +118,9 @@ internal sealed class BulkSessions(BulkSettings settings, ServerLog log)
             Add(carrier, endpoint, null).Close("its client could not be met");
         return null;
     }
+
+    private static BulkEndpoint Endpoint(string carrier, string host) =>
+        BulkEndpoint.Open(carrier, new BulkEndpointOptions { Bind = BulkProviders.Fabrics.Contains(carrier) ? host : null });
 
     internal void CountMoved(bool writes, long bytes)
     {

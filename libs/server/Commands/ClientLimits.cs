@@ -32,10 +32,8 @@ internal sealed class ClientLimits
     internal ClientLimits(ServerSettings settings, Users users, SettingTable table, Action wake)
     {
         (_settings, _users) = (settings, users);
-        foreach (string name in (ReadOnlySpan<string>)["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit"])
-            table.OnSet(name, Apply);
-        foreach (string name in (ReadOnlySpan<string>)["requirepass", "timeout", "maxmemory-clients"])
-            table.OnSet(name, wake);
+        table.OnSet(["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit"], Apply);
+        table.OnSet(["requirepass", "timeout", "maxmemory-clients"], wake);
         table.OnSet("maxclients", () => Fit() ? null : "the limit of open files (ulimit -n) does not allow so many clients");
         Apply();
     }

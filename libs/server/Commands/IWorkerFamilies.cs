@@ -6,6 +6,6 @@ internal interface IWorkerFamilies
     /// <summary>MULTI and EXEC on a worker that is being made.</summary>
     ITransactions TransactionsOn(Executor worker);
 
-    /// <summary>Scripts and functions on a worker that is being made.</summary>
+    /// <summary>Scripts and functions on a worker, when they are asked for first. From any thread.</summary>
     IScripts ScriptsOn(Executor worker);
 }

@@ -55,10 +55,9 @@ internal sealed class Monitoring : IDisposable
 
     private void Follow(SettingTable table)
     {
-        ReadOnlySpan<string> thresholds =
+        string[] thresholds =
             ["slowlog-log-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than", "latency-monitor-threshold"];
-        foreach (string name in thresholds)
-            table.OnSet(name, Apply);
+        table.OnSet(thresholds, Apply);
         Apply();
         table.OnSet("slowlog-max-len", Slowlog.Trim);
         table.OnSet("commandlog-large-request-max-len", LargeRequests.Trim);

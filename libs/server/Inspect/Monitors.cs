@@ -26,8 +26,8 @@ internal sealed class Monitors(Secrets secrets)
     {
         lock (_gate)
         {
-            if (_clients.Contains(client))
-                _clients = [.. _clients.Where(other => other != client)];
+            if (Array.IndexOf(_clients, client) >= 0)
+                _clients = Array.FindAll(_clients, other => other != client);
         }
     }
 

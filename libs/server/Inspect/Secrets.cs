@@ -10,8 +10,10 @@ internal sealed class Secrets(SettingTable settings)
 {
     private const int WordsMax = 64; // of one command that are looked at; each is for every one behind it
 
-    private readonly byte[][] _settings =
-        [.. settings.All.Where(static one => one.Declared.Secret).Select(static one => Encoding.ASCII.GetBytes(one.Name))];
+    private byte[][]? _names; // of settings that hold one; looked for when the first command is shown, from whatever thread
+
+    private byte[][] Names =>
+        _names ??= [.. settings.All.Where(static one => one.Declared.Secret).Select(static one => Encoding.ASCII.GetBytes(one.Name))];
 
     internal bool Hides(Arguments arguments, int index)
     {
@@ -57,7 +59,7 @@ internal sealed class Secrets(SettingTable settings)
 
     private bool IsSecret(Arguments arguments, int index)
     {
-        foreach (byte[] one in _settings)
+        foreach (byte[] one in Names)
         {
             if (arguments.Is(index, one))
                 return true;

@@ -31,6 +31,9 @@ internal sealed class Reactor : Executor, IDisposable
     private readonly WaitingClients _waiting;
     private readonly BusyClients _busy;
     private readonly Upkeep _upkeep;
+    private readonly IWorkerFamilies _families;
+    // Made with the first script, or for whoever asks about them first, from any thread: until then their code is not loaded.
+    private IScripts? _scripts;
     private int _readyCount;
     private long _nextTickMs;
     // While a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one.
@@ -44,7 +47,7 @@ internal sealed class Reactor : Executor, IDisposable
         _mailbox = new Mailbox(transport);
         _replies = new ReplyPath(this, transport, client => _receiver!.Carry(client));
         Transactions = families.TransactionsOn(this);
-        Scripts = families.ScriptsOn(this);
+        _families = families;
         _runner = new BatchRunner(this, _replies);
         _receiver = new RequestReceiver(this, _runner, transport, server.ClientLimits, server.Log, server.Clock);
         _waiting = new WaitingClients(this, _replies, _receiver);
@@ -57,7 +60,7 @@ internal sealed class Reactor : Executor, IDisposable
     internal override ITransactions Transactions { get; }
 
     /// <inheritdoc/>
-    internal override IScripts Scripts { get; }
+    internal override IScripts Scripts => _scripts ?? OpenScripts();
 
     /// <summary>Its batches.</summary>
     internal BatchRunner Runner => _runner;
@@ -208,11 +211,17 @@ internal sealed class Reactor : Executor, IDisposable
         _transport.Dispose();
         _receiver.Dispose();
         Transactions.Dispose();
-        Scripts.Dispose();
+        _scripts?.Dispose();
         _busy.Dispose();
         Ready.Dispose();
         _replies.Dispose();
         _runner.Dispose();
+    }
+
+    private IScripts OpenScripts()
+    {
+        lock (_families)
+            return _scripts ??= _families.ScriptsOn(this);
     }
 
     /// <summary>Serves what is there once.</summary>

@@ -91,8 +91,7 @@ internal sealed class KeptLog : IDisposable
     internal void Begin(ServerCore server)
     {
         _server = server;
-        foreach (string name in (ReadOnlySpan<string>)["appendfsync", "aof-step-max-size"])
-            server.Table.OnSet(name, TakeSettings);
+        server.Table.OnSet(["appendfsync", "aof-step-max-size"], TakeSettings);
     }
 
     /// <summary>

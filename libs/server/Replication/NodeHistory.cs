@@ -22,7 +22,7 @@ internal sealed class NodeHistory(Func<uint> termOnDisk)
     internal string Id { get; private set; } = NewId();
 
     /// <summary>The history before the last promotion.</summary>
-    internal string IdBefore { get; private set; } = new('0', 40);
+    internal string IdBefore { get; private set; } = "0000000000000000000000000000000000000000";
 
     /// <summary>Where each term begins.</summary>
     internal Terms Terms { get; } = new();

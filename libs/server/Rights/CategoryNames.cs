@@ -25,7 +25,7 @@ internal static class CategoryNames
     // Without what is generic over them, which would be compiled at every start.
     private static (CommandCategories Category, string Name)[] Named()
     {
-        string[] names = Enum.GetNames<CommandCategories>();
+        string[] names = typeof(CommandCategories).GetEnumNames();
         var all = new (CommandCategories Category, string Name)[names.Length - 1]; // the first is none
         for (int i = 0; i < all.Length; i++) all[i] = ((CommandCategories)(1u << i), names[i + 1].ToLowerInvariant());
         return all;

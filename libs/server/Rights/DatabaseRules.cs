@@ -7,7 +7,7 @@ internal sealed class DatabaseRules
 {
     private const string Prefix = "db=";
 
-    private readonly SortedSet<int> _named;
+    private readonly List<int> _named; // each once, in order
 
     /// <summary>Allows all.</summary>
     internal DatabaseRules()
@@ -27,7 +27,7 @@ internal sealed class DatabaseRules
     internal bool AllowsAll { get; private set; }
 
     /// <summary>True if the database is allowed.</summary>
-    internal bool Allows(int database) => AllowsAll || _named.Contains(database);
+    internal bool Allows(int database) => AllowsAll || _named.BinarySearch(database) >= 0;
 
     /// <summary>True if the rule is one about databases.</summary>
     internal static bool IsRule(string rule) =>
@@ -52,12 +52,13 @@ internal sealed class DatabaseRules
                 return RuleError.Syntax;
             if (database >= databases)
                 return RuleError.NoSuchDatabase;
-            named.Add(database);
+            if (named.BinarySearch(database) is var at && at < 0)
+                named.Insert(~at, database);
         }
 
         AllowsAll = false;
         _named.Clear();
-        _named.UnionWith(named);
+        _named.AddRange(named);
         return RuleError.None;
     }
 

@@ -14,16 +14,16 @@ internal sealed class ScriptCache
     private const long PassingBytesMax = 64 << 20;
 
     private readonly Lock _gate = new();
-    private readonly ConcurrentDictionary<ScriptName, Script> _scripts = new();
+    private ConcurrentDictionary<ScriptName, Script>? _scripts; // made with the first: such a table costs a start its code
     private int _passing;
     private long _passingBytes;
     private long _uses;
 
     /// <summary>Scripts held.</summary>
-    internal int Count => _scripts.Count;
+    internal int Count => _scripts?.Count ?? 0;
 
     /// <summary>Bytes of their texts and of what names them.</summary>
-    internal long MemoryBytes => _scripts.Values.Sum(static script => script.MemoryBytes);
+    internal long MemoryBytes => _scripts?.Values.Sum(static script => script.MemoryBytes) ?? 0;
 
     /// <summary>Scripts that have had to go.</summary>
     internal long Evicted { get; private set; }
@@ -31,7 +31,7 @@ internal sealed class ScriptCache
     /// <summary>The script with the name; null if there is none.</summary>
     internal Script? Find(ScriptName name)
     {
-        if (!_scripts.TryGetValue(name, out Script? script))
+        if (_scripts is not { } scripts || !scripts.TryGetValue(name, out Script? script))
             return null;
         script.LastUse = ++_uses; // lost counts of other threads only make it look older
         return script;
@@ -42,7 +42,8 @@ internal sealed class ScriptCache
     {
         lock (_gate)
         {
-            bool isNew = !_scripts.TryGetValue(script.Name, out Script? held);
+            ConcurrentDictionary<ScriptName, Script> scripts = _scripts ??= new();
+            bool isNew = !scripts.TryGetValue(script.Name, out Script? held);
             held ??= script;
             if (isNew && !isLoaded)
                 Account(held, 1);
@@ -50,9 +51,9 @@ internal sealed class ScriptCache
                 Account(held, -1);
             held.IsLoaded |= isLoaded;
             held.LastUse = ++_uses;
-            _scripts[held.Name] = held;
+            scripts[held.Name] = held;
             while (_passing > PassingMax || _passingBytes > PassingBytesMax)
-                EvictOne();
+                EvictOne(scripts);
             return held;
         }
     }
@@ -62,9 +63,11 @@ internal sealed class ScriptCache
     {
         lock (_gate)
         {
-            foreach (Script script in _scripts.Values)
+            if (_scripts is not { } scripts)
+                return;
+            foreach (Script script in scripts.Values)
                 script.IsDropped = true;
-            _scripts.Clear();
+            scripts.Clear();
             _passing = 0;
             _passingBytes = 0;
         }
@@ -76,10 +79,10 @@ internal sealed class ScriptCache
         _passingBytes += by * script.MemoryBytes;
     }
 
-    private void EvictOne()
+    private void EvictOne(ConcurrentDictionary<ScriptName, Script> scripts)
     {
         Script? oldest = null;
-        foreach ((_, Script script) in _scripts)
+        foreach ((_, Script script) in scripts)
         {
             if (!script.IsLoaded && (oldest is null || script.LastUse < oldest.LastUse))
                 oldest = script;
@@ -88,7 +91,7 @@ internal sealed class ScriptCache
         if (oldest is null)
             return;
         oldest.IsDropped = true;
-        _scripts.TryRemove(oldest.Name, out _);
+        scripts.TryRemove(oldest.Name, out _);
         Account(oldest, -1);
         Evicted++;
     }

@@ -11,6 +11,9 @@ public sealed partial class AdminSettings
     /// <summary>Listen on any free TCP port, whatever <see cref="Port"/> says; for tests.</summary>
     public bool AnyPort { get; set; }
 
+    /// <summary>True if there is to be such a listener.</summary>
+    public bool Serves => Port > 0 || AnyPort;
+
     [Setting("admin-bind", "Addresses that admin-port is opened on; a leading dash tolerates an address that is not there, * and -::* mean all.")]
     public string[] Bind { get; set; } = ["127.0.0.1", "-::1"];
 

@@ -15,8 +15,7 @@ internal static class TierLimits
             store.LimitTierReads(settings.ReadTimeoutMs);
         }
 
-        foreach (string name in (ReadOnlySpan<string>)["tier-promotion", "tier-write-rate", "tier-write-per-day", "tier-read-timeout"])
-            table.OnSet(name, Take);
+        table.OnSet(["tier-promotion", "tier-write-rate", "tier-write-per-day", "tier-read-timeout"], Take);
         Take();
     }
 }

@@ -26,7 +26,7 @@ internal static class TierMedium
     /// <exception cref="GarnetException">A directory is not there or may not be written to, a file is not the data directory's, or a disk has less room.</exception>
     internal static LayeredMedium? Open(TierSettings settings, DataDirectory? data, long memoryLimitBytes)
     {
-        string[] paths = [.. new[] { settings.Path, settings.PmPath }.Where(static path => path.Length > 0)];
+        string[] paths = Array.FindAll([settings.Path, settings.PmPath], static path => path.Length > 0);
         if (paths.Length == 0)
             return null;
         if (!OperatingSystem.IsLinux())

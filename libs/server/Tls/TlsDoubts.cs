@@ -4,19 +4,22 @@ namespace Garnet.Server.Tls;
 internal static class TlsDoubts
 {
     /// <summary>Looks at the settings, and at who may read the files that they name.</summary>
-    internal static IEnumerable<string> Of(TlsSettings settings)
+    internal static List<string> Of(TlsSettings settings)
     {
         if (!settings.IsUsed)
             return OfUnused(settings);
-        return OfClients(settings).Concat(OfAuthorities(settings.AuthorityDirectory))
-            .Concat(OfKey("tls-key-file", settings.KeyFile)).Concat(OfKey("tls-client-key-file", settings.ClientKeyFile));
+        return
+        [
+            .. OfClients(settings), .. OfAuthorities(settings.AuthorityDirectory), .. OfKey("tls-key-file", settings.KeyFile),
+            .. OfKey("tls-client-key-file", settings.ClientKeyFile),
+        ];
     }
 
-    private static IEnumerable<string> OfUnused(TlsSettings settings)
+    private static List<string> OfUnused(TlsSettings settings)
     {
         string name = settings.CertificateFile.Length > 0 ? "tls-cert-file" : "tls-key-file";
-        if (settings.CertificateFile.Length + settings.KeyFile.Length > 0)
-            yield return $"{name} has no effect, nothing is encrypted: set tls-port, or tls-replication or tls-cluster";
+        return settings.CertificateFile.Length + settings.KeyFile.Length == 0 ? []
+            : [$"{name} has no effect, nothing is encrypted: set tls-port, or tls-replication or tls-cluster"];
     }
 
     private static IEnumerable<string> OfClients(TlsSettings settings)

@@ -36,7 +36,7 @@ internal sealed class TlsKeys : IDisposable
     private readonly ServerLog _log;
     private TlsContext? _server, _client;
     private string _digest = "", _unsure = "";
-    private string[] _doubts = [];
+    private List<string> _doubts = [];
     private long _lookedUs;
 
     /// <exception cref="GarnetException">TLS is asked for and cannot be had.</exception>
@@ -60,8 +60,7 @@ internal sealed class TlsKeys : IDisposable
         if (_settings.IsUsed)
             Renew();
         TellDoubts();
-        foreach (string name in Names)
-            table.OnSet(name, Changed);
+        table.OnSet(Names, Changed);
         table.OnSet("tls-auth-clients-user", TellDoubts);
     }
 
@@ -141,9 +140,12 @@ internal sealed class TlsKeys : IDisposable
 
     private void TellDoubts()
     {
-        string[] doubts = [.. TlsDoubts.Of(_settings)];
-        foreach (string doubt in doubts.Except(_doubts))
-            _log.TlsDoubted(doubt);
+        List<string> doubts = TlsDoubts.Of(_settings);
+        foreach (string doubt in doubts)
+        {
+            if (!_doubts.Contains(doubt))
+                _log.TlsDoubted(doubt);
+        }
         _doubts = doubts;
     }
 

@@ -31,24 +31,19 @@ internal sealed class Tracker
     private readonly WorkerSet _workers;
     private readonly Listeners _trackers;
     private readonly Lock _gate = new();
-    private readonly ConcurrentDictionary<long, Connection> _clients = new();
-    private readonly TrackedKeys _keys;
-    private readonly Prefixes _prefixes = new();
+    private volatile Table? _table; // made for the first who tracks: most servers have none, and start without its code
 
-    internal Tracker(InspectSettings settings, WorkerSet workers, Listeners trackers)
-    {
+    internal Tracker(InspectSettings settings, WorkerSet workers, Listeners trackers) =>
         (_settings, _workers, _trackers) = (settings, workers, trackers);
-        _keys = new TrackedKeys(_clients);
-    }
 
     /// <summary>Clients that track.</summary>
-    internal int Clients => _clients.Count;
-    internal long Keys => _keys.Keys;
-    internal long Items => _keys.Items;
+    internal int Clients => _table?.Clients.Count ?? 0;
+    internal long Keys => _table?.Keys.Keys ?? 0;
+    internal long Items => _table?.Keys.Items ?? 0;
 
     /// <summary>Bytes of memory that the keys take, with who holds them.</summary>
-    internal long MemoryBytes => _keys.MemoryBytes;
-    internal int PrefixCount => _prefixes.Count;
+    internal long MemoryBytes => _table?.Keys.MemoryBytes ?? 0;
+    internal int PrefixCount => _table?.Prefixes.Count ?? 0;
 
     /// <summary>Begins, or goes on in another way and with more prefixes; on the client's thread.</summary>
     internal void Enable(Connection client, TrackingState state, IEnumerable<byte[]> morePrefixes)
@@ -61,8 +56,9 @@ internal sealed class Tracker
             _trackers.Enter(); // tracking.T1: whoever reads after this is told
         lock (_gate)
         {
-            _clients[client.Id] = client;
-            _prefixes.Add(client, morePrefixes);
+            Table table = _table ??= new Table();
+            table.Clients[client.Id] = client;
+            table.Prefixes.Add(client, morePrefixes);
         }
     }
 
@@ -75,17 +71,18 @@ internal sealed class Tracker
         client.Modes &= ~ClientModes.Tracking;
         lock (_gate)
         {
-            _clients.TryRemove(client.Id, out _);
-            _prefixes.Remove(client, state.Prefixes);
-            if (_clients.IsEmpty)
-                _keys.Clear();
+            Table table = _table!;
+            table.Clients.TryRemove(client.Id, out _);
+            table.Prefixes.Remove(client, state.Prefixes);
+            if (table.Clients.IsEmpty)
+                table.Keys.Clear();
         }
 
         _trackers.Leave();
     }
 
     /// <summary>Remembers a key that the client is about to read (tracking.T1).</summary>
-    internal void Remember(Connection client, ReadOnlySpan<byte> key) => _keys.Add(key, client.Id);
+    internal void Remember(Connection client, ReadOnlySpan<byte> key) => _table!.Keys.Add(key, client.Id);
 
     /// <summary>Sees that there are not too many keys (tracking.T3): a long one goes at once, and takes nobody else's place.</summary>
     internal void Trim(Worker from, ReadOnlySpan<byte> remembered)
@@ -97,15 +94,18 @@ internal sealed class Tracker
 
     private void Trim(Worker from)
     {
-        for (long limit = _settings.TrackedKeysMax; limit > 0 && IsOver(limit);)
+        if (_table is not { } table)
+            return;
+        for (long limit = _settings.TrackedKeysMax; limit > 0 && IsOver(table.Keys, limit);)
         {
-            if (_keys.Victim() is not { } victim)
+            if (table.Keys.Victim() is not { } victim)
                 return;
             Tell(from, victim, null);
         }
     }
 
-    private bool IsOver(long limit) => _keys.Keys > limit || _keys.Bytes / NameBytes > limit || _keys.Items / HoldersMean > limit;
+    private static bool IsOver(TrackedKeys keys, long limit) =>
+        keys.Keys > limit || keys.Bytes / NameBytes > limit || keys.Items / HoldersMean > limit;
 
     /// <summary>Looks at the setting again.</summary>
     internal void Fit()
@@ -116,9 +116,9 @@ internal sealed class Tracker
     /// <summary>A key has changed.</summary>
     internal void Changed(Worker from, KeyNote note)
     {
-        if (_clients.IsEmpty)
+        if (_table is not { Clients.IsEmpty: false } table)
             return;
-        if (_prefixes.Count > 0)
+        if (table.Prefixes.Count > 0)
             from.Broadcasts[note.Key] = note.Origin;
         Tell(from, note.Key, note.Origin);
     }
@@ -126,7 +126,9 @@ internal sealed class Tracker
     /// <summary>Tells what has changed since the last time to those who want it by prefix.</summary>
     internal void Broadcast(Worker from)
     {
-        foreach (Prefixes.Hit hit in _prefixes.Of(from.Broadcasts.Keys))
+        if (_table is not { } table)
+            return;
+        foreach (Prefixes.Hit hit in table.Prefixes.Of(from.Broadcasts.Keys))
         {
             var whole = new Invalidation(hit.Keys);
             foreach (Connection client in hit.Clients)
@@ -146,10 +148,10 @@ internal sealed class Tracker
     /// <summary>Databases were emptied or swapped: whatever anybody holds is worth nothing.</summary>
     internal void Flushed(Worker from)
     {
-        if (_clients.IsEmpty)
+        if (_table is not { Clients.IsEmpty: false } table)
             return;
-        _keys.Clear();
-        foreach (Connection client in _clients.Values)
+        table.Keys.Clear();
+        foreach (Connection client in table.Clients.Values)
         {
             if (client.Tracking is { } state)
                 Invalidation.Send(from, client, state, Invalidation.Everything);
@@ -158,17 +160,29 @@ internal sealed class Tracker
 
     private void Tell(Worker from, byte[] key, Connection? origin)
     {
-        IReadOnlyCollection<long> ids = _keys.Take(key);
+        if (_table is not { } table)
+            return;
+        IReadOnlyCollection<long> ids = table.Keys.Take(key);
         if (ids.Count == 0)
             return;
         var changed = new Invalidation([key]);
         foreach (long id in ids)
         {
-            if (!_clients.TryGetValue(id, out Connection? client) || client.Tracking is not { } state
+            if (!table.Clients.TryGetValue(id, out Connection? client) || client.Tracking is not { } state
                 || (state.Modes & TrackingModes.Broadcast) != 0)
                 continue;
             if (client != origin || (state.Modes & TrackingModes.NoLoop) == 0)
                 Invalidation.Send(from, client, state, changed);
         }
+    }
+
+    /// <summary>Who tracks, and what.</summary>
+    private sealed class Table
+    {
+        internal Table() => Keys = new TrackedKeys(Clients);
+
+        internal ConcurrentDictionary<long, Connection> Clients { get; } = new();
+        internal TrackedKeys Keys { get; }
+        internal Prefixes Prefixes { get; } = new();
     }
 }

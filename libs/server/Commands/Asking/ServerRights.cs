@@ -71,15 +71,15 @@ internal sealed class ServerRights
     {
         get
         {
-            bool counts = _settings.Password.Length == 0
-                || Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(_settings.Password)));
-            if (counts)
+            if (_settings.Password.Length == 0 || Counts(_settings.Password))
                 return null;
             if (_settings.AclFile.Length > 0)
                 return _settings.AclFile;
             return _settings.Users.Find(static line => line.Words is [Users.DefaultName, ..])?.Where;
         }
     }
+
+    private bool Counts(string password) => Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(password)));
 
     // A CONFIG SET that fails is taken back: then the default user has what it had, not what requirepass alone would give it.
     private void TakePassword()

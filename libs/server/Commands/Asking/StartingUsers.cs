@@ -75,8 +75,10 @@ internal static class StartingUsers
     private static void Expect(List<string> problems, string next)
     {
         if (problems.Count > 0)
-            throw Refused("the users cannot be used", string.Join("\n  ", ["", .. problems.Select(static one => one.TrimEnd())]), next);
+            throw Refused("the users cannot be used", Indented(problems), next);
     }
+
+    private static string Indented(List<string> problems) => string.Join("\n  ", ["", .. problems.Select(static one => one.TrimEnd())]);
 
     private static GarnetException Refused(string what, string why, string next) => new(ExitKind.Configuration, what, why, next);
 }

@@ -1,4 +1,3 @@
-using System.Net;
 using System.Text;
 using Garnet.Common;
 using Garnet.Server.Clients;
@@ -79,7 +78,7 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
     public abstract void Dispose();
 
     /// <summary>Opens one TCP listener, at a port that is free if it is given 0; returns the port, null if the address does not exist here.</summary>
-    private protected abstract int? Listen(NetworkSettings settings, IPAddress address, int port, bool isTls);
+    private protected abstract int? Listen(NetworkSettings settings, ListenAddress address, int port, bool isTls);
 
     /// <summary>Opens the Unix socket, with its permissions set before it listens (CVE-2023-45145).</summary>
     private protected abstract void ListenUnix(NetworkSettings settings);
@@ -127,21 +126,13 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
     {
         bool optional = bind.StartsWith('-');
         string text = optional ? bind[1..] : bind;
-        IPAddress? address = text switch
-        {
-            "*" => IPAddress.Any,
-            "::*" => IPAddress.IPv6Any,
-            "127.0.0.1" => IPAddress.Loopback, // the defaults need no parser (start-up)
-            "::1" => IPAddress.IPv6Loopback,
-            _ => IPAddress.TryParse(text, out IPAddress? parsed) ? parsed : null,
-        };
-        if (address is null)
+        if (ListenAddress.TryRead(text) is not { } address)
             throw new Garnet.Common.GarnetException(
                 Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address",
                 "Give addresses like 127.0.0.1 or ::1, * for all");
         if (Listen(settings, address, port, isTls) is { } opened)
         {
-            string host = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]" : text;
+            string host = address.IsV6 ? $"[{text}]" : text;
             _addresses.Add($"{host}:{opened}{(isTls ? " (TLS)" : "")}");
             return opened;
         }

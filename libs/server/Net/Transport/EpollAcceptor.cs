@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Net;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Linux;
@@ -56,19 +55,19 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             Unlink(_unixPath);
     }
 
-    private protected override int? Listen(NetworkSettings settings, IPAddress address, int port, bool isTls)
+    private protected override int? Listen(NetworkSettings settings, ListenAddress address, int port, bool isTls)
     {
-        bool v6 = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6;
-        int listener = Libc.socket(v6 ? Libc.AF_INET6 : Libc.AF_INET, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
+        int family = address.IsV6 ? Libc.AF_INET6 : Libc.AF_INET;
+        int listener = Libc.socket(family, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
         if (listener < 0)
             return null;
         SetOption(listener, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
-        if (v6)
+        if (address.IsV6)
             SetOption(listener, Libc.IPPROTO_IPV6, Libc.IPV6_V6ONLY, 1);
         byte* name = stackalloc byte[AddressBytes];
         uint length = WriteAddress(name, address, port);
         if (Libc.bind(listener, name, length) != 0 || Libc.listen(listener, settings.TcpBacklog) != 0)
-            return Failed(listener, $"{address} port {port}");
+            return Failed(listener, address, port);
         length = AddressBytes;
         if (port == 0 && Libc.getsockname(listener, name, &length) == 0)
             port = PeerAddress.PortOf(new ReadOnlySpan<byte>(name, AddressBytes));
@@ -223,11 +222,11 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         SetOption(descriptor, Libc.IPPROTO_TCP, Libc.TCP_KEEPCNT, 3);
     }
 
-    private static int? Failed(int listener, string what)
+    private static int? Failed(int listener, ListenAddress address, int port)
     {
         int errno = Libc.Errno;
         _ = Libc.close(listener);
-        return errno == Libc.EADDRNOTAVAIL ? null : throw BindFailure(what, errno);
+        return errno == Libc.EADDRNOTAVAIL ? null : throw BindFailure($"{address} port {port}", errno);
     }
 
     private static GarnetException BindFailure(string what, int errno) => errno switch
@@ -251,14 +250,13 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             _ = Libc.unlink(name);
     }
 
-    private static uint WriteAddress(byte* name, IPAddress address, int port)
+    private static uint WriteAddress(byte* name, ListenAddress address, int port)
     {
         var span = new Span<byte>(name, AddressBytes);
         span.Clear();
-        bool v6 = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6;
-        *(ushort*)name = (ushort)(v6 ? Libc.AF_INET6 : Libc.AF_INET);
+        *(ushort*)name = (ushort)(address.IsV6 ? Libc.AF_INET6 : Libc.AF_INET);
         BinaryPrimitives.WriteUInt16BigEndian(span[2..], (ushort)port);
-        address.TryWriteBytes(span[(v6 ? 8 : 4)..], out _);
-        return v6 ? 28u : 16u;
+        address.Bytes.CopyTo(span[(address.IsV6 ? 8 : 4)..]);
+        return address.IsV6 ? 28u : 16u;
     }
 }

@@ -37,12 +37,13 @@ internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : A
     }
 
     // TlsKeys has refused encrypted ones.
-    private protected override int? Listen(NetworkSettings settings, IPAddress address, int port, bool isTls)
+    private protected override int? Listen(NetworkSettings settings, ListenAddress address, int port, bool isTls)
     {
-        var listener = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
-        if (address.AddressFamily == AddressFamily.InterNetworkV6)
+        var end = new IPEndPoint(address.ToAddress(), port);
+        var listener = new Socket(end.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        if (address.IsV6)
             listener.DualMode = false;
-        if (!TryBind(listener, new IPEndPoint(address, port), $"{address} port {port}"))
+        if (!TryBind(listener, end, $"{address} port {port}"))
             return null;
         listener.Listen(settings.TcpBacklog);
         _listeners.Add(listener);

@@ -29,8 +29,7 @@ internal sealed class Shipping : IDisposable
         log.Backlog.Grew += Links.Nudge;
         log.Backlog.Grew += Links.ReviewPlaces;
         TakeSettings();
-        foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
-            server.Table.OnSet(name, TakeSettings);
+        server.Table.OnSet(["repl-backlog-size", "client-output-buffer-limit"], TakeSettings);
         var round = new DigestRound(server, role, log, Links, server.Clock, () => server.Settings.Replication.DigestSeconds);
         Digests = new DigestThread(server.Fail, round);
     }

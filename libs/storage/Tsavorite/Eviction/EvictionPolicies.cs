@@ -46,8 +46,7 @@ public static class EvictionPolicies
         (EvictionPolicy.VolatileTtl, EvictionRule.By<NearestExpiry>(isVolatile: true)),
     ];
 
-    private static readonly EvictionRule[] ByPolicy =
-        [.. Enum.GetValues<EvictionPolicy>().Select(static policy => RowOf(policy))];
+    private static readonly EvictionRule[] ByPolicy = Array.ConvertAll(Enum.GetValues<EvictionPolicy>(), RowOf);
 
     private static EvictionRule RowOf(EvictionPolicy policy)
     {
