@@ -4,7 +4,7 @@ namespace Garnet.Host;
 
 /// <summary>
 /// The command line in two parts. The shell (help, version, files, verbs) are the few words that are read here; every other
-/// <c>--name value [value...]</c> is a setting, as with redis-server. A bare first argument is a configuration file.
+/// <c>--name value [value...]</c> is a setting, as with redis-server. A bare first argument, or one behind ping, status or doctor, is a configuration file.
 /// </summary>
 internal sealed class CommandLine
 {
@@ -17,7 +17,7 @@ internal sealed class CommandLine
     public bool Applies { get; private set; }
     /// <summary>The file in persistent memory that the directory's log may have its end in; empty: none is named.</summary>
     public string MemoryFile { get; private set; } = "";
-    /// <summary>True if a status is to be said for programs.</summary>
+    /// <summary>True if the answer is to be for programs.</summary>
     public bool AsJson { get; private set; }
     /// <summary>True if a status is to be said again and again.</summary>
     public bool Watches { get; private set; }
@@ -32,20 +32,18 @@ internal sealed class CommandLine
             return line.TakeDataVerb(args);
         if (args is ["ping" or "health", ..])
             (line.Verb, at) = (CommandVerb.Ping, 1);
-        else if (args is ["status", ..])
-            (line.Verb, at, args) = (CommandVerb.Status, 1, line.TakeStatusOptions(args));
-        else if (args is ["doctor", ..])
-            (line.Verb, at) = (CommandVerb.Doctor, 1);
-        else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..])
+        else if (args is ["status" or "doctor", ..])
+            (line.Verb, at, args) = (args[0] == "status" ? CommandVerb.Status : CommandVerb.Doctor, 1, line.TakeAnswerOptions(args));
+        if (at < args.Length && (!args[at].StartsWith('-') || args[at] == "-"))
             line.ConfigFile = args[at++];
         while (at < args.Length) at = IsShell(args[at], out string option) ? line.TakeShell(args, at, option) : line.TakeSetting(args, at);
         return line;
     }
 
-    private string[] TakeStatusOptions(string[] args)
+    private string[] TakeAnswerOptions(string[] args)
     {
-        (AsJson, Watches) = (args.Contains("--json"), args.Contains("--watch"));
-        return [.. args.Where(static word => word is not ("--json" or "--watch"))];
+        (AsJson, Watches) = (args.Contains("--json"), args[0] == "status" && args.Contains("--watch"));
+        return [.. args.Where(word => word != "--json" && !(Watches && word == "--watch"))];
     }
 
     private CommandLine TakeDataVerb(string[] args)

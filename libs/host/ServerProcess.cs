@@ -113,7 +113,7 @@ public static class ServerProcess
         if (line.Verb == CommandVerb.Status)
             return AnswerStream.Run(output => StatusVerb.Run(settings, line.AsJson, line.Watches, output));
         if (line.Verb == CommandVerb.Doctor)
-            return AnswerStream.Run(output => DoctorVerb.Run(settings, Machine.Own, output));
+            return AnswerStream.Run(output => DoctorVerb.Run(settings, Machine.Own, line.AsJson, output));
         if (line.Verb == CommandVerb.CheckConfig)
             return ReportFile(line.ConfigFile!, sources.Notices);
         return Serve(settings, table, sources.Notices, line.ConfigFile, beside);

@@ -8,10 +8,10 @@ internal static class Usage
         A server for the Redis protocol.
 
         Usage: garnet-server [FILE] [options] [--SETTING VALUE ...]
-               garnet-server ping [--SETTING VALUE ...]     exits 0 if the server answers
-               garnet-server status [--json] [--watch] [--SETTING VALUE ...]   says how the server is; exits 0 if it is well
-               garnet-server doctor [--SETTING VALUE ...]   looks for what is wrong with machine, settings and server
-                   ping, status and doctor read the settings as a start does, --config FILE too
+               garnet-server ping [FILE]                    exits 0 if the server answers
+               garnet-server status [FILE] [--json] [--watch]   says how the server is; exits 0 if it is well
+               garnet-server doctor [FILE] [--json]         looks for what is wrong with machine, settings and server
+                   ping, status and doctor read the settings as a start does: FILE and [--SETTING VALUE ...] too
                garnet-server check DIR                      says what is sound in a data directory, and what is not
                garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
                    [--aof-pm-path FILE]                     of both: the file in persistent memory that the log may have its end in

@@ -23,6 +23,17 @@ public sealed class CommandLineTests
         Assert.That((line.Verb, line.ConfigFile, line.Settings.Count), Is.EqualTo((CommandVerb.Ping, "f", 1)));
     }
 
+    [TestCase("Ping", "ping", "x.conf", "--port", "2")]
+    [TestCase("Status", "status", "x.conf", "--json", "--port", "2")]
+    [TestCase("Status", "status", "--json", "x.conf", "--port", "2")]
+    [TestCase("Doctor", "doctor", "--json", "x.conf", "--port", "2")]
+    public void A_verb_takes_a_file_as_a_start_does(string verb, params string[] words)
+    {
+        CommandLine line = CommandLine.Parse(words);
+        Assert.That(($"{line.Verb}", line.ConfigFile, line.Settings.Count), Is.EqualTo((verb, "x.conf", 1)));
+        Assert.That(line.AsJson, Is.EqualTo(words.Contains("--json")));
+    }
+
     [Test]
     public void An_option_without_its_value_is_refused()
         => Assert.That(static () => CommandLine.Parse(["--config"]), Throws.TypeOf<Garnet.Common.GarnetException>());

@@ -159,8 +159,27 @@ public sealed class OperateTests
         using var json = JsonDocument.Parse(output.ToString());
         Assert.That(json.RootElement.GetProperty("healthy").GetBoolean(), Is.False);
         output = new StringWriter();
-        Assert.That(DoctorVerb.Run(settings, new Machine(static _ => null, 4000), output), Is.True);
+        Assert.That(DoctorVerb.Run(settings, new Machine(static _ => null, 4000), asJson: false, output), Is.True);
         Assert.That(output.ToString(), Does.Contain("Server: /nowhere/garnet.sock: it does not answer").And.Contains("0 in trouble, 0 could be better."));
+    }
+
+    [Test]
+    public void What_the_doctor_finds_is_said_for_programs_too()
+    {
+        var settings = new ServerSettings { Memory = { MaxMemoryBytes = 5000 } };
+        settings.Network.Port = 0;
+        settings.Network.UnixSocket = "/nowhere/garnet.sock";
+        var output = new StringWriter();
+        Assert.That(DoctorVerb.Run(settings, new Machine(static _ => null, 4000), asJson: true, output), Is.False);
+        using var json = JsonDocument.Parse(output.ToString());
+        Assert.Multiple(() =>
+        {
+            Assert.That(json.RootElement.GetProperty("healthy").GetBoolean(), Is.False);
+            Assert.That(json.RootElement.GetProperty("answers").GetBoolean(), Is.False);
+            Assert.That(json.RootElement.GetProperty("looked_at").GetArrayLength(), Is.EqualTo(MachineChecks.All.Count));
+            Assert.That(json.RootElement.GetProperty("findings")[0].GetProperty("kind").GetString(), Is.EqualTo("trouble"));
+            Assert.That(json.RootElement.GetProperty("findings")[0].GetProperty("what").GetString(), Does.StartWith("maxmemory is "));
+        });
     }
 
     private static StatusScreen Screen(string info)

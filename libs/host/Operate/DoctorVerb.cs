@@ -10,7 +10,7 @@ namespace Garnet.Host.Operate;
 internal static class DoctorVerb
 {
     /// <summary>True if nothing is in trouble; advice does not count.</summary>
-    public static bool Run(ServerSettings settings, Machine machine, TextWriter output)
+    public static bool Run(ServerSettings settings, Machine machine, bool asJson, TextWriter output)
     {
         var findings = new List<Finding>();
         foreach ((_, Func<Machine, ServerSettings, Finding?> look) in MachineChecks.All)
@@ -18,11 +18,9 @@ internal static class DoctorVerb
             if (look(machine, settings) is { } finding)
                 findings.Add(finding);
         }
-        output.WriteLine($"Machine: looked at {string.Join(", ", MachineChecks.All.Select(static check => check.Name))}.");
         ServerAnswer answer = ServerAnswer.Of(settings);
         if (answer.Info is { } info)
         {
-            output.WriteLine($"Server: {answer.Target} answers.");
             findings.AddRange(ServerTroubles.Of(info, DateTimeOffset.UtcNow));
             if (machine.SwappedKiB(info.Number("process_id")) is > 0 and var kib)
             {
@@ -30,11 +28,20 @@ internal static class DoctorVerb
                     "who asks for a key there waits for the disk", "give it more memory, or lower maxmemory"));
             }
         }
+        findings = [.. findings.OrderByDescending(static one => one.IsTrouble)];
+        bool isWell = !findings.Exists(static one => one.IsTrouble);
+        if (asJson)
+            output.WriteLine(Json(answer, isWell, findings));
         else
-        {
-            output.WriteLine($"Server: {answer.Target}: {answer.Refusal}.");
-        }
-        foreach (Finding one in findings.OrderByDescending(static one => one.IsTrouble))
+            Say(answer, findings, output);
+        return isWell;
+    }
+
+    private static void Say(ServerAnswer answer, List<Finding> findings, TextWriter output)
+    {
+        output.WriteLine($"Machine: looked at {string.Join(", ", MachineChecks.All.Select(static check => check.Name))}.");
+        output.WriteLine(answer.Info is null ? $"Server: {answer.Target}: {answer.Refusal}." : $"Server: {answer.Target} answers.");
+        foreach (Finding one in findings)
         {
             output.WriteLine($"{(one.IsTrouble ? "TROUBLE" : "Advice")}: {one.What}: {one.Why}");
             output.WriteLine($"  {one.Next}");
@@ -42,6 +49,19 @@ internal static class DoctorVerb
         int troubles = findings.Count(static one => one.IsTrouble);
         string unseen = answer.Info is null ? " The server was not looked at." : "";
         output.WriteLine($"{troubles} in trouble, {findings.Count - troubles} could be better.{unseen}");
-        return troubles == 0;
     }
+
+    private static string Json(ServerAnswer answer, bool isWell, List<Finding> findings) => AnswerJson.Of(json =>
+    {
+        json.WriteBoolean("healthy", isWell);
+        json.WriteStartArray("looked_at");
+        foreach ((string name, _) in MachineChecks.All)
+            json.WriteStringValue(name);
+        json.WriteEndArray();
+        json.WriteString("address", answer.Target.ToString());
+        json.WriteBoolean("answers", answer.Info is not null);
+        if (answer.Info is null)
+            json.WriteString("refusal", answer.Refusal);
+        AnswerJson.Write(json, findings);
+    });
 }

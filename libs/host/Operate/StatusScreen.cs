@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Net;
 using System.Text;
-using System.Text.Json;
 using Garnet.Common;
 
 namespace Garnet.Host.Operate;
@@ -29,51 +28,25 @@ internal sealed class StatusScreen(EndPoint target, InfoReply info, double pingM
     }
 
     /// <summary>The same for programs: all of INFO as it stands there, as texts, and what is found as a list.</summary>
-    public string Json()
+    public string Json() => AnswerJson.Of(json =>
     {
-        using var bytes = new MemoryStream();
-        using (var json = new Utf8JsonWriter(bytes))
-        {
-            json.WriteStartObject();
-            json.WriteString("address", target.ToString());
-            json.WriteBoolean("healthy", IsHealthy);
-            json.WriteNumber("ping_ms", Math.Round(pingMs, 3));
-            json.WriteStartObject("info");
-            foreach (string name in info.Names)
-            {
-                json.WriteString(name, info.Text(name));
-            }
-            json.WriteEndObject();
-            json.WriteStartArray("findings");
-            foreach (Finding one in findings)
-            {
-                json.WriteStartObject();
-                json.WriteString("kind", one.IsTrouble ? "trouble" : "advice");
-                json.WriteString("what", one.What);
-                json.WriteString("why", one.Why);
-                json.WriteString("next", one.Next);
-                json.WriteEndObject();
-            }
-            json.WriteEndArray();
-            json.WriteEndObject();
-        }
-        return Encoding.UTF8.GetString(bytes.ToArray());
-    }
+        json.WriteString("address", target.ToString());
+        json.WriteBoolean("healthy", IsHealthy);
+        json.WriteNumber("ping_ms", Math.Round(pingMs, 3));
+        json.WriteStartObject("info");
+        foreach (string name in info.Names)
+            json.WriteString(name, info.Text(name));
+        json.WriteEndObject();
+        AnswerJson.Write(json, findings);
+    });
 
     /// <summary>For programs: there is no answer, and why.</summary>
-    public static string NoAnswer(ServerAnswer answer)
+    public static string NoAnswer(ServerAnswer answer) => AnswerJson.Of(json =>
     {
-        using var bytes = new MemoryStream();
-        using (var json = new Utf8JsonWriter(bytes))
-        {
-            json.WriteStartObject();
-            json.WriteString("address", answer.Target.ToString());
-            json.WriteBoolean("healthy", false);
-            json.WriteString("refusal", answer.Refusal);
-            json.WriteEndObject();
-        }
-        return Encoding.UTF8.GetString(bytes.ToArray());
-    }
+        json.WriteString("address", answer.Target.ToString());
+        json.WriteBoolean("healthy", false);
+        json.WriteString("refusal", answer.Refusal);
+    });
 
     private IEnumerable<(string Name, string Text)> Rows()
     {
