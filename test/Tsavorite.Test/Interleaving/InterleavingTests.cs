@@ -79,7 +79,7 @@ internal sealed class InterleavingTests
 
     /// <summary>A snapshot that names what lies on a tier, beside what moves there, is changed, and changes its place in the index: read once all has ended, it has what there was at its cut (store.C9).</summary>
     [Test]
-    public void What_a_snapshot_names_is_what_there_was_at_its_cut([Values("Demote", "Compact", "Promote", "Read", "PutInPlace", "PutElsewhere", "Append",
+    public void What_a_snapshot_names_is_what_there_was_at_its_cut([Values("Demote", "Compact", "Reuse", "Promote", "Read", "PutInPlace", "PutElsewhere", "Append",
         "PutExpiring", "SetExpiry", "Delete", "Split", "Merge", "Clean", "Expire", "SwapUp", "SwapDown", "OpenStep", "Move", "Count")] string other)
     {
         using Explorer explorer = new(StageKind.Named, "Name", other);

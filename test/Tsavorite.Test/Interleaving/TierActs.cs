@@ -13,7 +13,7 @@ internal static unsafe class TierActs
     };
 
     /// <summary>One of them, or of those that need a stage of their own: one with both parts, a record whose time comes, or snapshots that name.</summary>
-    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, "Sweep" => Sweep, "Name" => Name, _ => All[name] };
+    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, "Sweep" => Sweep, "Name" => Name, "Reuse" => Reuse, _ => All[name] };
 
     private static string Sink(Stage stage, int thread)
     {
@@ -44,6 +44,19 @@ internal static unsafe class TierActs
         using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayExpire = true };
         cleaner.Sweep(Stage.NowMs + 1000);
         writer.Flush(seal: true);
+        return "";
+    }
+
+    // What was moved together has left its segment, which others are written to.
+    private static string Reuse(Stage stage, int thread)
+    {
+        Compact(stage, thread);
+        Cooperation.Quietly(() =>
+        {
+            for (int i = 9; i < 12; i++) stage.Put(stage.Session(thread), Stage.Near(i), thread, 'z', 464);
+            stage.Store.Tiers!.DemoteAll();
+            for (int i = 9; i < 12; i++) stage.Delete(stage.Session(thread), Stage.Near(i), thread);
+        });
         return "";
     }
 
