@@ -59,6 +59,21 @@ internal sealed unsafe class TestStore : IDisposable
         return session.Tier!.Demote(Key(key, database), 0) is not null;
     }
 
+    /// <summary>Takes the key back from the tier.</summary>
+    public void Promote(int database, string key)
+    {
+        using StoreSession session = Store.OpenSession();
+        session.Tier!.Promote(Key(key, database), 0);
+    }
+
+    /// <summary>Reads the key, as a client does.</summary>
+    public void Read(int database, string key)
+    {
+        using StoreSession session = Store.OpenSession();
+        var read = new ReadText();
+        session.Read(Key(key, database), ref read);
+    }
+
     /// <summary>Content in the form of <see cref="Model.Text"/>; looks at the keys of <see cref="Workload"/>.</summary>
     public string Text()
     {

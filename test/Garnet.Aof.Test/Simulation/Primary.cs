@@ -16,7 +16,7 @@ internal sealed class Primary : IDisposable
     public const int Lanes = 8;
     /// <summary>Of the tier: the smallest, so that large values take several (store.C10).</summary>
     public const int TierSegmentBytes = 8 << 10;
-    private const int LargeBytes = 9_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4;
+    private const int LargeBytes = 9_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4, KeysAtOnce = 6, SnapshotEvery = 6, PauseUs = 1_100_000;
     private const long MemoryBytes = 16 << 20;
     public static readonly TierName TierName = new(new MediumId(0, 7), "/tier");
 
@@ -57,6 +57,9 @@ internal sealed class Primary : IDisposable
         }
     }
 
+    /// <summary>The tier is small: its room is used again, and what makes that free is among the steps, as is what takes records back to memory.</summary>
+    public bool IsCrowded { get; init; }
+
     /// <summary>Does something as one of the threads of <see cref="PmDisk"/>.</summary>
     public Action<int, Action> As { get; init; } = static (_, turn) => turn();
 
@@ -69,6 +72,9 @@ internal sealed class Primary : IDisposable
     public int LongDemoted { get; private set; }
     /// <inheritdoc cref="Demoted"/>
     public long FoundCold { get; private set; }
+
+    /// <summary>What its tier has done in this life.</summary>
+    public TierFigures TierFigures => _store.Store.Figures().Tier!;
 
     /// <summary>True once recovery is through and changes may come.</summary>
     public bool IsOpen { get; private set; }
@@ -108,7 +114,8 @@ internal sealed class Primary : IDisposable
 
     public void Step()
     {
-        if (Tier is not null && _tierRandom.Next(DemotesEvery) == 0) Demote();
+        if (IsCrowded) Crowd();
+        else if (Tier is not null && _tierRandom.Next(DemotesEvery) == 0) Demote();
         if (_log.Poison == null && _random.Next(100) < 3) TakeSnapshot();
         else Turn();
     }
@@ -184,6 +191,28 @@ internal sealed class Primary : IDisposable
         if (_store.Store.Figures().Tier!.DemotedBytes - before.DemotedBytes > TierSegmentBytes) LongDemoted++;
     }
 
+    // What the tier's own thread, readers and whoever takes snapshots do, beside the log.
+    private void Crowd()
+    {
+        if (_store.Store.Names!.WantsSnapshot && _tierRandom.Next(SnapshotEvery) == 0) TakeSnapshot();
+        switch (_tierRandom.Next(8))
+        {
+            case 0 or 1:
+                for (int keys = _tierRandom.Next(KeysAtOnce); keys >= 0; keys--) Demote();
+                break;
+            case 2 or 3:
+                _clock.Advance(PauseUs); // what was written a moment ago is not moved together
+                _store.Store.StepMovers(_clock.UnixMs);
+                break;
+            case 4:
+                _store.Promote(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)]);
+                break;
+            default:
+                _store.Read(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)]); // the second time it comes back
+                break;
+        }
+    }
+
     private void Turn()
     {
         int dice = _random.Next(100);
@@ -245,7 +274,9 @@ internal sealed class Primary : IDisposable
 
     private void TurnsOfOthers()
     {
-        if (_random.Next(TurnsOfWalkerPerTurnOfOthers) == 0) Turn();
+        if (_random.Next(TurnsOfWalkerPerTurnOfOthers) != 0) return;
+        if (IsCrowded) Crowd();
+        Turn();
     }
 
     private bool AwaitDurable(ulong batch)
@@ -254,6 +285,7 @@ internal sealed class Primary : IDisposable
         while (_log.Durable < batch && _log.Poison == null)
         {
             for (int turner = 0; turner < _log.Turners; turner++) TurnOf(turner);
+            if (IsCrowded) Crowd();
             _clock.Advance(1_000_000);
         }
         if (_fault == DiskFault.CutBeforePublish) _log.Truncate(batch + 1);

@@ -68,9 +68,9 @@ internal sealed class Simulation
     }
 
     // What it does is among the operations at which the machine may go down.
-    internal static SimulatedMedium TierBeside(Func<SimulatedDisk> disk, DiskFault fault = DiskFault.None)
+    internal static SimulatedMedium TierBeside(Func<SimulatedDisk> disk, DiskFault fault = DiskFault.None, long bytes = TierBytes)
     {
-        SimulatedMedium tier = new(TierBytes) { LosesSync = fault == DiskFault.UnsyncedTier };
+        SimulatedMedium tier = new(bytes) { LosesSync = fault == DiskFault.UnsyncedTier };
         tier.FailsWrite = _ =>
         {
             Count("write to the tier");

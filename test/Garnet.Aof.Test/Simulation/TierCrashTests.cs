@@ -16,8 +16,8 @@ namespace Garnet.Aof.Test.Simulation;
 [Parallelizable] // its disks are its own
 internal sealed class TierCrashTests
 {
-    private const int Steps = 160, StepsBehind = 20, OperationsMax = 5_000, SegmentBytes = Primary.TierSegmentBytes, HeadBytes = 64, UnitBytes = 16;
-    private const long MemoryBytes = 16 << 20;
+    private const int Steps = 160, StepsBehind = 20, OperationsMax = 5_000, SegmentBytes = Primary.TierSegmentBytes, HeadBytes = 64, UnitBytes = 16, Lives = 2, OperationsOfRecovery = 12, OperationsOfLife = 120;
+    private const long MemoryBytes = 16 << 20, CrowdedBytes = 14 * SegmentBytes;
 
     [Test]
     public void A_power_cut_at_any_operation_of_log_snapshot_manifest_and_tier_leaves_what_was_promised([Values(6, 7)] int seed)
@@ -53,6 +53,49 @@ internal sealed class TierCrashTests
         }
         TestContext.Out.WriteLine($"{crashes} crashes");
         Assert.That(crashes, Is.InRange(100, (OperationsMax / step) - 1), "each operation had its crash");
+    }
+
+    /// <summary>
+    /// Of a tier that is small, so that records move within it, come back to memory, and their room is used again. Behind each crash is a second life, which goes down too: in its
+    /// recovery, or in what it does then.
+    /// </summary>
+    [Test]
+    public void A_power_cut_of_a_tier_whose_room_is_used_again_leaves_what_was_promised_also_one_behind_another([Values(8, 9, 10)] int seed)
+    {
+        int step = LongRun.IsWanted ? 1 : 61, inRecovery = 0, later = 0, operation = 1 + (seed % step); // a short run takes every 61st one, others with each seed
+        for (; operation <= OperationsMax; operation += step)
+        {
+            Random random = new(operation);
+            History history = new();
+            SimulatedDisk disk = new() { CrashAt = operation };
+            SimulatedMedium tier = Simulation.TierBeside(() => disk, bytes: CrowdedBytes);
+            tier.WritesBack = () => random.Next(2) == 0;
+            ulong promised = 0;
+            for (int life = 0; life < Lives; life++)
+            {
+                using Primary primary = new(disk, 1, history, new Random(seed + life), DiskFault.None) { Tier = tier, IsCrowded = true };
+                bool wentDown = GoesDown(primary, disk, promised);
+                if (primary.IsOpen) promised = primary.Promised;
+                if (life == 0 && !wentDown)
+                {
+                    disk.IsGone = true; // what is given back reaches it no more
+                    ExpectCrowded(primary);
+                    TestContext.Out.WriteLine($"{operation - 1} operations; {inRecovery} second crashes in the recovery, {later} later; {primary}");
+                    Assert.That(new[] { inRecovery, later }, Is.All.GreaterThan(OperationsOfLife / step));
+                    return;
+                }
+                if (life == 1 && wentDown) (inRecovery, later) = primary.IsOpen ? (inRecovery, later + 1) : (inRecovery + 1, later);
+                SimulatedDisk found = disk.Crash(random.Next());
+                tier.Crash(random.Next());
+                disk.IsGone = true;
+                disk = found;
+                if (life == 0) disk.CrashAt = 1 + random.Next(random.Next(2) == 0 ? OperationsOfRecovery : OperationsOfLife);
+            }
+            using Primary last = new(disk, 1, history, new Random(seed), DiskFault.None) { Tier = tier };
+            last.Open(disk, promised);
+            disk.IsGone = true;
+        }
+        Assert.Fail("it comes to no end");
     }
 
     /// <summary>Of a directory some of whose values cannot be read.</summary>
@@ -102,11 +145,11 @@ internal sealed class TierCrashTests
     }
 
     // False if it came to its end.
-    private static bool GoesDown(Primary primary, SimulatedDisk disk)
+    private static bool GoesDown(Primary primary, SimulatedDisk disk, ulong promised = 0)
     {
         try
         {
-            primary.Open(disk, 0);
+            primary.Open(disk, promised);
             for (int steps = 0; steps < Steps; steps++) primary.Step();
             return false;
         }
@@ -114,6 +157,15 @@ internal sealed class TierCrashTests
         {
             return true;
         }
+    }
+
+    // It did all that there is to be cut off by a crash.
+    private static void ExpectCrowded(Primary primary)
+    {
+        TierFigures tier = primary.TierFigures;
+        TestContext.Out.WriteLine($"{primary.Snapshots} snapshots, demoted {tier.Demoted}, moved together {tier.Compacted}, come back {tier.Promoted} and {tier.Returned}, written {tier.WrittenBytes}");
+        Assert.That(new[] { primary.Snapshots - 1, tier.Demoted, tier.Compacted, tier.Promoted, tier.Returned }, Is.All.GreaterThan(0L));
+        Assert.That(tier.WrittenBytes, Is.GreaterThan(2 * tier.SizeBytes), "its room was used again");
     }
 
     // No way back: neither the snapshot before nor the log before the newest.

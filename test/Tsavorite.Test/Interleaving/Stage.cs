@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Aof.Test.Pm;
 using Garnet.Media;
+using Tsavorite.Test.Snapshots;
 using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test.Interleaving;
@@ -26,7 +27,7 @@ internal sealed unsafe class Stage : IDisposable
     {
         if (kind is not (StageKind.Plain or StageKind.Crowded))
             _medium = Medium(kind);
-        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = TierSegmentBytes });
+        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = TierSegmentBytes, TierId = kind == StageKind.Named ? new MediumId(0, 7) : default });
         _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
         _sessions = Enumerable.Range(0, threads).Select(_ => Store.OpenSession()).ToArray();
         _own = Store.OpenSession();
@@ -36,7 +37,9 @@ internal sealed unsafe class Stage : IDisposable
         Prepare(kind == StageKind.Crowded);
         if (kind is StageKind.Long or StageKind.ColdLong)
             Put(_own, Shared, 3, 'l', LongBytes);
-        if (kind is StageKind.Cold or StageKind.Above or StageKind.ColdLong)
+        if (kind == StageKind.Timed)
+            Put(_own, Shared, 3, 't', 24, NowMs + 500);
+        if (kind is not (StageKind.Plain or StageKind.Crowded or StageKind.Warm or StageKind.Long))
             Cool();
         foreach (StoreSession session in _sessions) Arm(session);
     }
@@ -46,6 +49,8 @@ internal sealed unsafe class Stage : IDisposable
     public uint Namespace { get; }
     public uint SharedSegment { get; private set; }
     public Partition* Partition => Shape.PartitionOf(Store.Core.Shape, Key(Shared, 3).Hash);
+    /// <summary>The snapshot that an act has taken, which names what lies on the tier; it is looked at when all has ended.</summary>
+    public NamingList? Names { get; set; }
     public StoreSession Session(int thread) => _sessions[thread];
 
     public static StoreSettings Settings() => Bench.Tiny() with { MemoryLimitBytes = 8 << 20, ReserveBytes = 64 << 20, TtlClasses = 1 };
@@ -69,12 +74,21 @@ internal sealed unsafe class Stage : IDisposable
         StringBuilder text = new();
         text.Append(Store.Count(Namespace)).Append(' ').Append(Store.CountWithExpiry(Namespace));
         foreach (string name in s_names.All) text.Append(' ').Append(Look(name));
+        if (Names is not null) text.Append(" snapshot ").Append(Named(Names));
         return text.ToString();
     }
 
-    public void Put(StoreSession session, string name, int thread, char letter, int bytes)
+    // What a start would have of it: whatever went on meanwhile, and since, what it names lies there as it did at its cut.
+    private string Named(NamingList names)
     {
-        SlowPut put = new() { Letter = (byte)letter, Bytes = bytes };
+        using Store reader = new(Bench.Tiny() with { Named = _medium });
+        LoadOutcome outcome = names.Load(reader);
+        return $"{outcome} {string.Join(' ', Content.Of(reader).Select(static pair => $"{pair.Key}={pair.Value}"))}";
+    }
+
+    public void Put(StoreSession session, string name, int thread, char letter, int bytes, long expireAtMs = 0)
+    {
+        SlowPut put = new() { Letter = (byte)letter, Bytes = bytes, ExpireAtMs = expireAtMs };
         session.Modify(Key(name, thread), ref put);
     }
 

@@ -10,7 +10,11 @@ internal enum StageKind
     Warm,
     /// <summary>All keys lie on the tier, some in a segment that is mostly dead.</summary>
     Cold,
-    /// <summary>The same in persistent memory above an empty disk.</summary>
+    /// <summary>As <see cref="Cold"/>, and snapshots may name what lies there.</summary>
+    Named,
+    /// <summary>As <see cref="Cold"/>, and the shared key expires in half a second.</summary>
+    Timed,
+    /// <summary>As <see cref="Cold"/>, in persistent memory above an empty disk.</summary>
     Above,
     /// <summary>As <see cref="Warm"/>, and the shared key has a value that no segment of the tier takes alone.</summary>
     Long,

@@ -1,3 +1,5 @@
+using Tsavorite.Test.Tiers;
+
 namespace Tsavorite.Test.Interleaving;
 
 /// <summary>What the movers of a tier do, as acts: each has what it works with for itself, as the one thread that does all of it has. A client sees nothing of them.</summary>
@@ -10,8 +12,8 @@ internal static unsafe class TierActs
         ["Promote"] = Promote,
     };
 
-    /// <summary>One of them, or what takes records from persistent memory to the disk, which needs a stage that has both.</summary>
-    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, _ => All[name] };
+    /// <summary>One of them, or of those that need a stage of their own: one with both parts, a record whose time comes, or snapshots that name.</summary>
+    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, "Sweep" => Sweep, "Name" => Name, "Reuse" => Reuse, _ => All[name] };
 
     private static string Sink(Stage stage, int thread)
     {
@@ -31,6 +33,36 @@ internal static unsafe class TierActs
         using ColdWriter writer = new(core, core.Tier!);
         using ColdCleaner cleaner = new(core, core.Tier!, writer, writer);
         cleaner.Evict(EvictionPolicy.AllKeysLru, Stage.NowMs);
+        return "";
+    }
+
+    // Removes what has expired by then.
+    private static string Sweep(Stage stage, int thread)
+    {
+        StoreCore core = stage.Store.Core;
+        using ColdWriter writer = new(core, core.Tier!) { MayTakeReserve = true };
+        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayExpire = true };
+        cleaner.Sweep(Stage.NowMs + 1000);
+        writer.Flush(seal: true);
+        return "";
+    }
+
+    // What was moved together has left its segment, which others are written to.
+    private static string Reuse(Stage stage, int thread)
+    {
+        Compact(stage, thread);
+        Cooperation.Quietly(() =>
+        {
+            for (int i = 9; i < 12; i++) stage.Put(stage.Session(thread), Stage.Near(i), thread, 'z', 464);
+            stage.Store.Tiers!.DemoteAll();
+            for (int i = 9; i < 12; i++) stage.Delete(stage.Session(thread), Stage.Near(i), thread);
+        });
+        return "";
+    }
+
+    private static string Name(Stage stage, int thread)
+    {
+        stage.Names = NamingList.Of(stage.Store);
         return "";
     }
 

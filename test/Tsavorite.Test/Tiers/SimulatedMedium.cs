@@ -9,6 +9,7 @@ namespace Tsavorite.Test.Tiers;
 internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 {
     private readonly byte[] _bytes = new byte[bytes];
+    private const int SectorBytes = 512;
     private byte[]? _durable;
     private int _reads, _writes, _underWay;
 
@@ -23,6 +24,12 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 
     /// <summary>A write by its number is said to have been made, and was not.</summary>
     public Func<int, bool> LosesWrite { get; set; } = static _ => false;
+
+    /// <summary>
+    /// Whether a sector that is to be written had its turn before, with what it held till then: a power cut may leave that too, which was neither the last that
+    /// was synced nor the last that was written. Null: none had.
+    /// </summary>
+    public Func<bool>? WritesBack { get; set; }
 
     /// <summary>Whether a reader that asks gets nothing yet.</summary>
     public Func<bool> Delays { get; set; } = static () => false;
@@ -49,11 +56,18 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     {
         Assert(offset, from, bytes);
         BeforeTransfer();
-        int number = Interlocked.Increment(ref _writes), error = FailsWrite(number);
-        if (LosesWrite(number)) return 0;
-        // What fails may have got half of it there.
-        new ReadOnlySpan<byte>(from, error == 0 ? bytes : bytes / 2).CopyTo(_bytes.AsSpan((int)offset));
-        return error;
+        int number = Interlocked.Increment(ref _writes), put = bytes; // of one in which the machine goes down any part may be there
+        try
+        {
+            int error = FailsWrite(number);
+            if (LosesWrite(number)) return 0;
+            if (error != 0) put /= 2; // what fails may have got half of it there
+            return error;
+        }
+        finally
+        {
+            if (!LosesWrite(number)) Put(offset, new ReadOnlySpan<byte>(from, put));
+        }
     }
 
     /// <summary>The error number of the next sync; 0: it succeeds.</summary>
@@ -75,17 +89,18 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         return SyncError;
     }
 
-    /// <summary>The power fails: of each page written since the last sync it is chance whether it is there.</summary>
+    /// <summary>The power fails: of each sector written since the last sync it is chance whether it is there. What is found then stays.</summary>
     public void Crash(int seed)
     {
         Random random = new(seed);
-        for (int page = 0; page < _bytes.Length; page += 4096)
+        for (int sector = 0; sector < _bytes.Length; sector += SectorBytes)
         {
             if (random.Next(3) == 0) continue;
-            Span<byte> to = _bytes.AsSpan(page, 4096);
+            Span<byte> to = _bytes.AsSpan(sector, SectorBytes);
             if (_durable is null) to.Clear();
-            else _durable.AsSpan(page, 4096).CopyTo(to);
+            else _durable.AsSpan(sector, SectorBytes).CopyTo(to);
         }
+        _durable = (byte[])_bytes.Clone();
     }
 
     /// <summary>What lies there, to be harmed.</summary>
@@ -95,6 +110,15 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 
     public void Dispose()
     {
+    }
+
+    private void Put(long offset, ReadOnlySpan<byte> from)
+    {
+        for (int at = (int)offset; WritesBack is { } isDue && at < offset + from.Length; at += SectorBytes)
+        {
+            if (isDue()) _bytes.AsSpan(at, SectorBytes).CopyTo((_durable ??= new byte[_bytes.Length]).AsSpan(at));
+        }
+        from.CopyTo(_bytes.AsSpan((int)offset));
     }
 
     private void Assert(long offset, byte* at, int bytes)
