@@ -20,6 +20,21 @@ public sealed class SettingSourcesTests
     }
 
     [Test]
+    public void Whatever_is_set_beside_a_value_that_is_refused_is_taken_back()
+    {
+        Assert.Multiple(() =>
+        {
+            foreach (Setting one in _table.All.Where(static one => one.Declared.Live && one.Name != "timeout"))
+            {
+                string before = one.FileText;
+                bool isTaken = _table.TrySet([new(one.Name, before), new("timeout", "x")], allowProtected: true, out string error);
+                Assert.That((isTaken, one.FileText), Is.EqualTo((false, before)), one.Name);
+                Assert.That(error, Does.Contain("'timeout'"), one.Name);
+            }
+        });
+    }
+
+    [Test]
     public void The_command_line_wins_over_the_environment_and_that_over_the_file()
     {
         using var folder = new TestFolder();

@@ -13,21 +13,21 @@ internal sealed class HitRatioTests
     private const int Keys = 30_000, Bytes = 500, Warm = 300_000, Counted = 100_000, RightAfter = 30_000;
     private const long MemoryBytes = 3 << 20, MediumBytes = 48 << 20;
 
-    /// <summary>An exact LFU remembers each read since the beginning; two bits of a word and a clock do not. Measured: 1.6 points less than it, 1.1 where the third read brings a record back.</summary>
-    private const double BehindLfuMax = 0.025;
+    /// <summary>An exact LFU remembers each read since the beginning; two bits of a word and a clock do not. Measured: 1.1 points less than it.</summary>
+    private const double BehindLfuMax = 0.0145;
 
-    /// <summary>Measured: 0.6 points less after the scan than before.</summary>
-    private const double LostByScanMax = 0.015;
+    /// <summary>Measured: 0.2 points less after the scan than before.</summary>
+    private const double LostByScanMax = 0.01;
 
-    /// <summary>A key that was read once a moment ago is read the second time by the scan. Measured: 0.3 %.</summary>
-    private const double PromotedByScanMax = 0.01;
+    /// <summary>A key that was read once a moment ago is read the second time by the scan. Measured: 0.03 %, and 0.3 % where cold counters fell a third as fast.</summary>
+    private const double PromotedByScanMax = 0.002;
 
     /// <param name="threshold">How many reads bring a record back.</param>
     /// <param name="wastedMax">
-    /// Share of them that leave again without having been read. With two reads, which people expect to be enough, it is 35 %: of the keys that zipf draws twice in a while most are
+    /// Share of them that leave again without having been read. With two reads, which people expect to be enough, it is 25 %, and 35 % where cold counters fell a third as fast (ColdAging): of the keys that zipf draws twice in a while most are
     /// not drawn a third time in the next. With three it is 1 %.
     /// </param>
-    [TestCase(2, 0.40)]
+    [TestCase(2, 0.30)]
     [LongCase(3, 0.05)]
     public void A_scan_of_all_that_lies_on_the_tier_drives_out_nothing_that_is_read(int threshold, double wastedMax)
     {
