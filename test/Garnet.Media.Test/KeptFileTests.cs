@@ -39,6 +39,19 @@ internal sealed class KeptFileTests
         Assert.That(FileMedium.Look(_directory, Another), Is.Null);
     }
 
+    /// <summary>Where a disk hangs the kernel has the file of a process that has ended, as long as it owes reads.</summary>
+    [Test]
+    public void One_that_is_locked_for_a_moment_is_waited_for()
+    {
+        FileMedium held = FileMedium.Keep(_directory, Own, Bytes, note: 64);
+        held.Settle();
+        Task<FileMedium> opening = Task.Run(() => FileMedium.Keep(_directory, Own, Bytes, note: 1));
+        bool hasGivenUp = SpinWait.SpinUntil(() => opening.IsCompleted, 200);
+        held.Dispose();
+        using FileMedium opened = opening.GetAwaiter().GetResult();
+        Assert.That((hasGivenUp, opened.Note), Is.EqualTo((false, 64UL)));
+    }
+
     [Test]
     public void One_that_was_made_and_not_settled_does_not_stay()
     {

@@ -14,6 +14,9 @@ internal sealed unsafe class KeptFile : IDisposable
 {
     private const uint OwnerReadsAndWrites = 0x180;
     private const string Unfinished = ".tmp";
+
+    // The kernel keeps a file locked whose process has ended, until the disk has answered what was read from it.
+    private static readonly TimeSpan LockPatience = TimeSpan.FromSeconds(2);
     private readonly string _directory;
     private readonly KeptPart _part;
     private string _path;
@@ -124,14 +127,15 @@ internal sealed unsafe class KeptFile : IDisposable
     private static KeptFile OpenLocked(string directory, KeptPart part, MediumId id)
     {
         KeptFile file = OpenAt(directory, part, id, PathOf(directory, part, id), 0);
-        if (Libc.TryLock(file.Descriptor))
+        if (SpinWait.SpinUntil(() => Libc.TryLock(file.Descriptor), LockPatience))
             return file;
         file.Dispose();
         throw InUse(file._path, part);
     }
 
     private static GarnetException InUse(string path, KeptPart part) => new(ExitKind.Data, $"the tier's file is in use: {path}",
-        "another process has locked it, which has a copy of this data directory", $"Give each its own {part.PathSetting}");
+        "another server has it, by a copy of this data directory; or the disk still owes reads to a server that has ended",
+        $"If the disk hangs, start again once it answers; give a copy its own {part.PathSetting}");
 
     // Those that nobody has locked: their process has ended.
     private static void RemoveLeftovers(string directory)

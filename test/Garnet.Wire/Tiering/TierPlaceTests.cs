@@ -111,7 +111,7 @@ public sealed class TierPlaceTests
             using (Process copies = Process.Start("cp", ["-r", $"{data.FullName}/.", copy.FullName])) copies.WaitForExit(); // whatever lock the server has on it
             (int code, string said) = Refused([copy.FullName, tier.Path]);
             Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
-            Assert.That(said, Does.Contain("the tier's file is in use").And.Contain("Give each its own tier-path"));
+            Assert.That(said, Does.Contain("the tier's file is in use").And.Contain("give a copy its own tier-path"));
             Check(client);
             Stop(server, client);
         }
