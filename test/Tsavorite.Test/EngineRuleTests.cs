@@ -75,6 +75,54 @@ internal sealed unsafe class EngineRuleTests
     }
 
     [Test]
+    public void Free_segments_are_handed_out_from_the_lowest_on_and_give_their_memory_back_from_the_highest_on([Values(1, 2, 3)] int seed)
+    {
+        using Bench bench = new(Bench.Tiny() with { Partitions = 1 });
+        SegmentPool pool = bench.Store.Core.Segments;
+        pool.Trim(0, 0, bench.NowMs);
+        uint[] taken = [.. Enumerable.Range(0, 1000).Select(_ => pool.Take(0, 0, Claim.Forced))];
+        new Random(seed).Shuffle(taken);
+        foreach (uint number in taken) pool.Give(number);
+        uint[] lowest = [.. taken.Order().Take(300)];
+        Assert.That(Enumerable.Range(0, 300).Select(_ => pool.Take(0, 0, Claim.Forced)), Is.EqualTo(lowest));
+        foreach (uint number in lowest) pool.Give(number);
+        while (pool.Trim(400L * pool.SegmentBytes, 0, bench.NowMs += 2000)) continue;
+        Assert.That(pool.BackedFree, Is.EqualTo(400));
+        uint[] again = [.. Enumerable.Range(0, 1000).Select(_ => pool.Take(0, 0, Claim.Forced))];
+        foreach (uint number in again) pool.Give(number);
+        Assert.That(again, Is.EqualTo(taken.Order()), "those with memory are the lowest, the others come behind them in order");
+    }
+
+    /// <summary>Beside a set in order, over many words and groups of them.</summary>
+    [Test]
+    public void Free_numbers_are_given_away_from_both_ends([Values(63, 64, 4096, 300_000)] int max, [Values(1, 2)] int seed)
+    {
+        using Bench bench = new();
+        FreeNumbers numbers = new(bench.Store.Arena, (uint)max);
+        SortedSet<uint> expected = [];
+        Random random = new(seed);
+        for (int i = 0; i < 20_000; i++)
+        {
+            uint number = (uint)random.Next(1, max);
+            switch (random.Next(4))
+            {
+                case 0:
+                    Assert.That(numbers.TakeLowest(), Is.EqualTo(expected.Min));
+                    expected.Remove(expected.Min);
+                    break;
+                case 1:
+                    Assert.That(numbers.TakeHighest(), Is.EqualTo(expected.Max));
+                    expected.Remove(expected.Max);
+                    break;
+                default:
+                    numbers.Add(number);
+                    expected.Add(number);
+                    break;
+            }
+        }
+    }
+
+    [Test]
     public void U5_No_mover_changes_more_than_a_few_records_per_lock_hold()
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = EvictionPolicy.AllKeysLru, SegmentBytes = 16384 });

@@ -2,8 +2,10 @@ namespace Tsavorite;
 
 /// <summary>
 /// Record segments for all partitions. Free ones are handed out again before fresh ones, those still backed by
-/// memory first; <see cref="Trim"/> gives memory back when much of it is free, and nobody has wanted it for a second or two: memory that is new costs a
-/// page fault every 4 KiB, and where large values come and go that is as much as writing them (COPY of a list of 100 KB).
+/// memory first, and the lowest of them; <see cref="Trim"/> gives memory back, the highest first, when much of it is free, and nobody has wanted it for a second or
+/// two: memory that is new costs a page fault every 4 KiB, and where large values come and go that is as much as writing them (COPY of a list of 100 KB).
+/// By their order what is in use comes to lie together: where a huge page is not quite free, the kernel sooner or later fills up what was given back of it
+/// (khugepaged), and a process in 256 MiB grew by 33 MiB while it was idle.
 /// </summary>
 internal sealed unsafe class SegmentPool
 {
@@ -13,8 +15,9 @@ internal sealed unsafe class SegmentPool
     private readonly long _start;
     private readonly uint _segmentsMax;
     private int _gate;
-    private uint _fresh = 1, _backedHead, _bareHead;
-    private int _backed; // free segments that have memory
+    private readonly FreeNumbers _withMemory, _withoutMemory; // the free ones
+    private uint _fresh = 1;
+    private int _backed; // those that have memory
     private int _backedLow; // the fewest of them since the last look
     private int _backedLowBefore; // the fewest between the two looks before: as many lay idle
     private long _lookedMs;
@@ -26,6 +29,7 @@ internal sealed unsafe class SegmentPool
         _start = arena.SegmentsStart;
         _segmentsMax = (uint)Math.Min((arena.ExtentsStart - _start) / segmentBytes, int.MaxValue);
         _segments = (Segment*)arena.Table((long)_segmentsMax * sizeof(Segment));
+        (_withMemory, _withoutMemory) = (new FreeNumbers(arena, _segmentsMax), new FreeNumbers(arena, _segmentsMax));
     }
 
     public int SegmentBytes { get; }
@@ -74,8 +78,7 @@ internal sealed unsafe class SegmentPool
     {
         SpinLatch.Enter(ref _gate);
         _segments[number].State = SegmentState.Free;
-        _segments[number].Next = _backedHead;
-        _backedHead = number;
+        _withMemory.Add(number);
         _backed++;
         SpinLatch.Exit(ref _gate);
         _arena.Give(SegmentBytes);
@@ -95,10 +98,9 @@ internal sealed unsafe class SegmentPool
         for (int i = 0; i < 64 && _backed > keep; i++)
         {
             SpinLatch.Enter(ref _gate);
-            uint number = _backedHead;
+            uint number = _withMemory.TakeHighest();
             if (number != 0)
             {
-                _backedHead = _segments[number].Next;
                 _backed--;
                 _backedLowBefore = Math.Max(_backedLowBefore - 1, 0);
                 _backedLow = Math.Min(_backedLow, _backed);
@@ -108,8 +110,7 @@ internal sealed unsafe class SegmentPool
                 return false;
             _arena.Release((long)Offset(number), SegmentBytes);
             SpinLatch.Enter(ref _gate);
-            _segments[number].Next = _bareHead;
-            _bareHead = number;
+            _withoutMemory.Add(number);
             SpinLatch.Exit(ref _gate);
         }
         return _backed > keep;
@@ -117,20 +118,16 @@ internal sealed unsafe class SegmentPool
 
     private uint TakeNumber()
     {
-        uint number = _backedHead;
+        uint number = _withMemory.TakeLowest();
         if (number != 0)
         {
-            _backedHead = _segments[number].Next;
             _backedLow = Math.Min(_backedLow, --_backed);
             _backedLowBefore = Math.Min(_backedLowBefore, _backed);
             return number;
         }
-        number = _bareHead;
+        number = _withoutMemory.TakeLowest();
         if (number != 0)
-        {
-            _bareHead = _segments[number].Next;
             return number;
-        }
         return _fresh < _segmentsMax ? _fresh++ : 0;
     }
 }
