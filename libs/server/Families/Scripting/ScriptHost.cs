@@ -5,7 +5,6 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting.Functions;
 using Garnet.Server.Scripting;
-using Tsavorite;
 
 namespace Garnet.Server.Families.Scripting;
 
@@ -220,9 +219,7 @@ internal sealed unsafe class ScriptHost : IScripts
             call.Session.LockOpen(); // scripting.G3
         if (_server.Replication.ReadsOneState)
             call.Session.LockRest();
-        // There was room when it began, and nothing is evicted while it runs: what it takes beyond is behind it (store.U20). Where nothing may be evicted it is refused that.
-        if (!running.IsTight && _server.Settings.Memory.Policy != EvictionPolicy.NoEviction)
-            call.Session.Room.TryAssure();
+        running.AssureRoom(call.Session);
     }
 
     // scripting.S2
