@@ -13,6 +13,7 @@ namespace Garnet.Common.Resp;
 public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
 {
     private const int LineBytesMax = 64 << 10;
+    private const int TogetherMax = 4 << 10; // short words: one call of the system for all
 
     private Stream? _stream;
     private readonly byte[] _received = new byte[4096];
@@ -45,7 +46,15 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
     /// <summary>Sends a request.</summary>
     public async Task Send(params byte[][] words)
     {
-        await SendAll(Head('*', words.Length)).ConfigureAwait(false);
+        byte[] head = Head('*', words.Length);
+        if (words.Sum(static word => (long)word.Length) <= TogetherMax)
+        {
+            byte[] all = [.. head, .. words.SelectMany(static word => (byte[])[.. Head('$', word.Length), .. word, .. "\r\n"u8])];
+            await SendAll(all).ConfigureAwait(false);
+            return;
+        }
+
+        await SendAll(head).ConfigureAwait(false);
         foreach (byte[] word in words)
         {
             await SendAll(Head('$', word.Length)).ConfigureAwait(false);

@@ -31,7 +31,9 @@ internal sealed class FetchedKeys : IKeyRule
         if (!call.Worker.Store.Namespaces.TryId(database, out uint ns))
             return false;
         bool misses = false;
-        for (int i = 0; i < keys.Count; i++)
+        int from = call.Client.Begun?.NextKey ?? 0, count = keys.Count - from;
+        int end = from + (keys.AtOnceMax == 0 ? count : Math.Min(keys.AtOnceMax, count));
+        for (int i = from; i < end; i++)
         {
             KeyRef key = call.KeyAt(keys[i], ns);
             misses |= call.Session.Tier!.Foresee(key);

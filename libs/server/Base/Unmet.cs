@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Tsavorite;
 
 namespace Garnet.Server.Base;
 
@@ -10,6 +11,9 @@ internal static class Unmet
 {
     /// <summary>True for a failure of this kind.</summary>
     internal static bool Is(Exception error) => error is GarnetException || TooMuch.IsTooLarge(error);
+
+    /// <summary>True if it can have it later, and what leaves the command says so: it is put off.</summary>
+    internal static bool IsForNow(Exception error) => error is ColdMissException or RoomMissException;
 
     /// <summary>What the client is told about it.</summary>
     internal static string TextOf(Exception error) =>

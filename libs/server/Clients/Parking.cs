@@ -35,6 +35,9 @@ internal abstract class Parking
     /// <summary>Bytes that are held for the client meanwhile, if they may be many.</summary>
     internal virtual long MemoryBytes => 0;
 
+    /// <summary>The index of the first of its keys that the command comes to when it runs again; those behind it are fetched together if they lie on the tier.</summary>
+    internal virtual int NextKey => 0;
+
     /// <summary>The command came with CLIENT REPLY SKIP: nothing is replied.</summary>
     internal bool IsSilent { get; set; }
 

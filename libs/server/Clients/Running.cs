@@ -1,5 +1,5 @@
-
 using Garnet.Common.Time;
+using Tsavorite;
 
 namespace Garnet.Server.Clients;
 
@@ -32,6 +32,13 @@ internal sealed class Running(Connection client, string name, ScriptFlags flags,
 
     /// <summary>Memory was over its limit when it began.</summary>
     internal bool IsTight { get; init; }
+
+    /// <summary>There was room when it began, and nothing is evicted while it runs: it is not refused what it takes beyond (store.U20).</summary>
+    internal void AssureRoom(StoreSession session)
+    {
+        if (!IsTight)
+            session.Room.AssureWhereEvicted();
+    }
 
     /// <summary>Replies of commands come as RESP3 (redis.setresp).</summary>
     internal bool WantsResp3 { get; set; }

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
+using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -114,7 +115,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         {
             Connection client = _clients[At];
             Frame* frame = _frames + At;
-            bool isSilent = (client.Modes & (ClientModes.ReplyOff | ClientModes.ReplySkipped)) != 0, isMiss = Fetching.IsMiss(e);
+            bool isSilent = (client.Modes & (ClientModes.ReplyOff | ClientModes.ReplySkipped)) != 0, isMiss = Unmet.IsForNow(e);
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
             if (!isMiss && isSilent)

@@ -34,9 +34,6 @@ internal sealed unsafe class Fetching
     /// <summary>True while fetched values are kept, which are to be given up soon, or reads have not finished, which may be late.</summary>
     internal bool Keeps => _tier is { Keeps: true } or { Pending: > 0 };
 
-    /// <summary>True if want of one of them is what left the running command.</summary>
-    internal static bool IsMiss(Exception error) => error is ColdMissException or RoomMissException;
-
     /// <summary>Serves those who wait for keys, behind a command that has run: it cannot be put off any more.</summary>
     internal void ServeReady()
     {

@@ -69,10 +69,17 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
     /// <summary>A connection watches no more.</summary>
     internal void End(WatchedKeys watched)
     {
+        EndAll(watched);
+        watchers.Leave();
+    }
+
+    /// <summary>It watches none of its keys any more, and may watch others.</summary>
+    internal void EndAll(WatchedKeys watched)
+    {
         foreach (Watch watch in watched.Watches)
             Remove(watch);
         Interlocked.Add(ref _keys, -watched.Watches.Count);
-        watchers.Leave();
+        watched.Clear();
     }
 
     /// <summary>Ends a client's transaction and all its watching, whatever had begun.</summary>

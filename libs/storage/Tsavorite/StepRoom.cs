@@ -186,6 +186,13 @@ public sealed unsafe class StepRoom
         return true;
     }
 
+    /// <summary>The same where keys are evicted for it behind the step; where none may be, what there is not is refused.</summary>
+    public void AssureWhereEvicted()
+    {
+        if (_store.Movers.Policy != EvictionPolicy.NoEviction)
+            TryAssure();
+    }
+
     /// <summary>The command is over that <see cref="TryPromise"/> was for.</summary>
     public void EndPromise() => _held.EndPromise(_wasAssured ? Claim.Assured : Claim.Limited);
 

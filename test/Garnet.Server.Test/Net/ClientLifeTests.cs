@@ -191,6 +191,8 @@ internal sealed class ClientLifeTests(Route route)
         if (laterMs > 0)
         {
             Assert.That(publisher.Call("PUBSUB", "NUMSUB", "c").ToString(), Is.EqualTo("[ \"c\" :1 ]"));
+            // The listener's reactor may be behind: its time runs from when that has seen how much waits.
+            Eventually.Holds(() => publisher.Call("CLIENT", "LIST").Text.Split('\n').Any(static line => Waiting(line) > 1 << 20));
             server.Advance(laterMs);
         }
         server.AwaitClients(1);
@@ -261,6 +263,9 @@ internal sealed class ClientLifeTests(Route route)
             return false;
         }
     }
+
+    private static long Waiting(string client) =>
+        client.Split(" omem=") is [_, var rest] ? long.Parse(rest.Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture) : 0;
 
     private static void Flood(RespConnection publisher, int messages)
     {

@@ -37,6 +37,21 @@ public sealed class RefusedWriteTests
         Assert.That(server.Server.Refusals.Shown, Is.EqualTo("memory"));
     }
 
+    // What is kept free of so little memory is less than one script writes, and nothing is evicted while it runs.
+    [Test]
+    public void A_script_that_began_with_room_is_not_refused_on_the_way_where_keys_are_evicted([Values] bool isDeclared)
+    {
+        const string TenTimes = "for i = 1, 10 do redis.call('SET', KEYS[1] .. i, ARGV[1]) redis.call('APPEND', KEYS[1] .. i, ARGV[1]) end return 1";
+        using var server = new EmbeddedServer(adjust: static settings =>
+        {
+            settings.Memory.MaxMemoryBytes = 8 << 20;
+            settings.Memory.Policy = EvictionPolicy.AllKeysLru;
+        });
+        string value = new('x', 10_000);
+        for (int i = 0; i < 300; i++) Assert.That(Run(server, isDeclared ? "#!lua\n" + TenTimes : TenTimes, value, i), Is.EqualTo(":1\r\n"), $"script {i}");
+        Assert.That(server.Server.Store.Figures().EvictedKeys, Is.Positive);
+    }
+
     [TestCase(Plain)]
     [TestCase(Declared)]
     public void That_the_log_cannot_be_written_is_answered_alike(string script)

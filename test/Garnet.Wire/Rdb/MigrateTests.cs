@@ -225,6 +225,80 @@ internal sealed class MigrateTests
         Assert.That((at.Call("GET", "k").Text, Watched(at)), Is.EqualTo(("v", 0)));
     }
 
+    // Reading and deleting them in one step took two seconds for 200,000 keys, in which the core served nobody else.
+    [Test]
+    public void Many_keys_go_in_pieces_and_what_others_do_meanwhile_to_those_that_have_not_gone_counts([Values] bool copies)
+    {
+        const int Keys = 5000;
+        string[] names = [.. Enumerable.Range(0, Keys).Select(static i => $"key:{i}")];
+        using ServerProcess source = Start(ServerSide.Ours), target = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address), beside = new(source.Address), other = new(target.Address);
+        at.Call(["MSET", .. names.SelectMany(static name => (string[])[name, "v"])]);
+        at.Call("SET", names[7], new string('v', 3 << 20));
+        other.Call("CLIENT", "PAUSE", "60000", "WRITE");
+        string[] options = copies ? ["COPY"] : [];
+        at.Send(RespConnection.Encode(To(target, "", [.. options, "KEYS", .. names, "none", names[0], names[^1]])));
+        Assert.That(SpinWait.SpinUntil(() => other.Call("CLIENT", "LIST").Text.Contains("cmd=restore", StringComparison.Ordinal), 60_000), Is.True);
+        Assert.That(Watched(beside), copies ? Is.Zero : Is.EqualTo(8), "those of the first piece, which is as large as one may be");
+        beside.Call("DEL", names[^2]);
+        beside.Call("APPEND", names[^1], "w");
+        other.Call("CLIENT", "UNPAUSE");
+        Assert.That(at.Read().ToString(), Is.EqualTo("+OK"));
+        Assert.That((at.Call("DBSIZE").ToString(), other.Call("DBSIZE").ToString()), Is.EqualTo((copies ? $":{Keys - 1}" : ":0", $":{Keys - 1}")));
+        Assert.That((other.Call("STRLEN", names[7]).ToString(), other.Call("GET", names[^1]).Text), Is.EqualTo(($":{3 << 20}", "vw")));
+        Assert.That((Watched(beside), at.Call(To(target, "", ["KEYS", .. names.Select(static name => "no " + name)])).ToString()), Is.EqualTo((0, "+NOKEY")));
+    }
+
+    [Test]
+    public void What_the_target_refuses_of_many_keys_stays_and_all_others_go_as_in_Redis([Values(10, 3000)] int refused)
+    {
+        const int Keys = 5000;
+        string[] names = [.. Enumerable.Range(0, Keys).Select(static i => $"key:{i}")];
+        string[] replies = [.. ((ServerSide[])[ServerSide.Redis, ServerSide.Ours]).Select(side =>
+        {
+            using ServerProcess source = Start(side), target = Start(ServerSide.Redis);
+            using RespConnection at = new(source.Address), other = new(target.Address);
+            at.Call(["MSET", .. names.SelectMany(static name => (string[])[name, "v"])]);
+            other.Call("SET", names[refused], "there");
+            string reply = at.Call(To(target, "", ["KEYS", .. names])).ToString();
+            return $"{reply} {at.Call("DBSIZE")} {at.Call("EXISTS", names[refused])} {other.Call("DBSIZE")} {at.Call(To(target, "", ["REPLACE", "KEYS", .. names]))} {at.Call("DBSIZE")}";
+        })];
+        Assert.That(replies[1], Is.EqualTo(replies[0]).And.Contain("BUSYKEY"));
+    }
+
+    // The pieces that have gone are not here any more, and nothing of the rest is lost.
+    [Test]
+    public void A_target_that_goes_between_two_pieces_leaves_the_rest_here()
+    {
+        const int Keys = 5000;
+        string[] names = [.. Enumerable.Range(0, Keys).Select(static i => $"key:{i}")];
+        using Move move = new("v", timeoutMs: 5000);
+        Serve(move.Target, static () => { });
+        Assert.That(move.Client.Read().ToString(), Is.EqualTo("+OK"));
+        move.Client.Call(["MSET", .. names.SelectMany(static name => (string[])[name, "v"])]);
+        move.Client.Send(RespConnection.Encode(["MIGRATE", "127.0.0.1", $"{((IPEndPoint)move.Target.LocalEndpoint).Port}", "", "0", "5000", "KEYS", .. names]));
+        int taken = TakeAll(move.Target);
+        move.Target.Stop();
+        Assert.That(move.Client.Read().ToString(), Does.StartWith("-IOERR error or timeout"));
+        Assert.That((move.Client.Call("DBSIZE").ToString(), Watched(move.Client)), Is.EqualTo(($":{Keys - taken}", 0)));
+        Assert.That(taken, Is.InRange(1, Keys - 1));
+    }
+
+    // Cold ones are fetched a piece at a time, none by a wait that holds up the core.
+    [Test]
+    public void Many_keys_on_a_tier_are_moved_without_a_wait_of_the_core()
+    {
+        const int Keys = 3000;
+        string[] names = [.. Enumerable.Range(0, Keys).Select(static i => $"key:{i}")];
+        using ServerProcess source = Start(ServerSide.Ours, "--maxmemory 64mb --tier-path . --tier-size 64mb"), target = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address), other = new(target.Address);
+        at.Call(["MSET", .. names.SelectMany(static name => (string[])[name, new string('v', 3000)])]);
+        at.CallAll(names.Select(static name => (string[])["TIER.DEMOTE", name]));
+        Assert.That(at.Call(To(target, "", ["KEYS", .. names])).ToString(), Is.EqualTo("+OK"));
+        Assert.That((at.Call("DBSIZE").ToString(), other.Call("DBSIZE").ToString()), Is.EqualTo((":0", $":{Keys}")));
+        Assert.That(at.Call("INFO", "tiering").Text, Does.Contain("tier_waits:0\r\n").And.Not.Contain("tier_postponed_commands:0\r\n"));
+    }
+
     private static int Watched(RespConnection client) =>
         int.Parse(client.Call("INFO", "clients").Text.Split("total_watched_keys:")[1].Split('\r')[0], CultureInfo.InvariantCulture);
 
@@ -265,6 +339,21 @@ internal sealed class MigrateTests
         meanwhile();
         client.Send("+OK\r\n+OK\r\n"u8);
         return text;
+    }
+
+    // Says OK to all that comes on one connection, and counts what is given to it.
+    private static int TakeAll(TcpListener listener)
+    {
+        using Socket client = listener.AcceptSocket();
+        byte[] bytes = new byte[1 << 16];
+        int requests = 0;
+        for (int count; (count = client.Receive(bytes)) > 0;)
+        {
+            int some = bytes.AsSpan(0, count).Count("*"u8);
+            requests += some;
+            for (int i = 0; i < some; i++) client.Send("+OK\r\n"u8);
+        }
+        return requests - 1; // SELECT
     }
 
     private static bool IsWhole(string text)

@@ -143,6 +143,52 @@ public sealed class RoomThatComesTests
         Assert.That(bench.Session.Room.Ensure(Large)); // without room on the tier what is thin is cleaned up in the end
     }
 
+    // What lives in full segments was moved from one to the other for ever, since it leaves some room behind its last record: that was taken for room that comes.
+    [TestCase(1000, 0, false)]
+    [TestCase(1000, 0, true)]
+    [TestCase(1000, 20, false)]
+    [TestCase(1000, 20, true)]
+    [TestCase(1000, 5, false)]
+    [TestCase(9000, 0, false)] // three to a segment
+    [TestCase(9000, 0, true)]
+    [TestCase(12_000, 0, false)]
+    public void On_a_full_tier_that_lives_no_room_comes_and_nothing_moves(int bytes, int deadEvery, bool isNamed)
+    {
+        const int Rounds = 400;
+        using SimulatedMedium medium = new(1200 << 10);
+        using Bench bench = new(Settings(medium) with { TierId = isNamed ? new MediumId(0, 7) : default });
+        int keys = 0;
+        FillUp();
+        for (int i = 0; deadEvery > 0 && i < keys; i += deadEvery) bench.Delete("k" + i);
+        FillUp();
+        long compacted = bench.Tier().Compacted, written = bench.Tier().WrittenBytes;
+        int waits = 0;
+        for (int i = 0; i < Rounds; i++)
+        {
+            Assert.That(bench.Session.Room.Ensure(bytes), Is.False);
+            waits += bench.Session.Room.IsComing ? 1 : 0;
+            Step(bench);
+        }
+
+        Assert.That((waits, bench.Tier().Compacted - compacted, bench.Tier().WrittenBytes - written), Is.EqualTo((0, 0, 0)), $"{keys} keys");
+
+        void FillUp()
+        {
+            for (int stuck = 0; stuck < Rounds; stuck++)
+            {
+                for (; bench.Session.Room.Ensure(bytes); keys++, stuck = 0) bench.Set("k" + keys, TieredBench.Value(keys, bytes));
+                Step(bench);
+            }
+        }
+    }
+
+    private static void Step(Bench bench)
+    {
+        bench.Session.Tier!.Poll(bench.NowMs += 10);
+        bench.Store.StepMovers(bench.NowMs);
+        bench.Store.Tiers!.Step(bench.NowMs);
+    }
+
     private static StoreSettings Settings(SimulatedMedium medium) =>
         TieredBench.Settings(medium) with { TierId = new MediumId(0, 7), MemoryLimitBytes = 1 << 20, Partitions = 2 };
 }

@@ -24,6 +24,12 @@ internal sealed class WatchedKeys(bool isMove = false)
         MemoryBytes += watch.MemoryBytes;
     }
 
+    internal void Clear()
+    {
+        _watches.Clear();
+        MemoryBytes = 0;
+    }
+
     /// <summary>One of the keys has changed; from any thread.</summary>
     internal void Touch() => _touched = true;
 }

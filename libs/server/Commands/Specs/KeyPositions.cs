@@ -19,6 +19,9 @@ internal readonly struct KeyPositions
         _store = store;
     }
 
+    /// <inheritdoc cref="KeySpec.AtOnceMax"/>
+    internal int AtOnceMax { get; private init; }
+
     /// <summary>How many keys there are.</summary>
     internal int Count => _keys + (_target > 0 ? 1 : 0) + (_store > 0 ? 1 : 0);
 
@@ -69,7 +72,7 @@ internal readonly struct KeyPositions
         if (keys.StreamsFrom > 0)
             return TryStreams(ref call, name, name + count, keys, out positions);
         if (keys.KeysFrom > 0 && BehindKeys(ref call, name + keys.KeysFrom, name + count) is > 0 and int behind)
-            return TryBehindKeys(ref call, name + keys.First, behind, name + count, out positions);
+            return TryBehindKeys(ref call, name + keys.First, (behind, name + count), keys.AtOnceMax, out positions);
         if (keys.First == 0)
             return false;
         if (!TryNumber(ref call, name, count, keys, out int number))
@@ -127,9 +130,9 @@ internal readonly struct KeyPositions
     }
 
     // One key and a row of them would be too much: the one must be empty then.
-    private static bool TryBehindKeys(ref Call call, int single, int from, int end, out KeyPositions positions)
+    private static bool TryBehindKeys(ref Call call, int single, (int From, int End) row, int atOnceMax, out KeyPositions positions)
     {
-        positions = new KeyPositions(0, from, 1, end - from, 0);
+        positions = new KeyPositions(0, row.From, 1, row.End - row.From, 0) { AtOnceMax = atOnceMax };
         return call[single].IsEmpty;
     }
 

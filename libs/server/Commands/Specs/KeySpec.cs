@@ -26,6 +26,9 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>The argument from which on KEYS may be followed by keys up to the end, if the first key is empty; 0 = it may not.</summary>
     public int KeysFrom { get; init; }
 
+    /// <summary>So many of those the command takes at once, and goes on with the others from <c>Parking.NextKey</c> on; 0: it takes all.</summary>
+    public int AtOnceMax { get; init; }
+
     /// <summary>True if the command has keys at all.</summary>
     public bool Any => First > 0 || StreamsFrom > 0;
 

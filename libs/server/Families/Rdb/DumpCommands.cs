@@ -31,18 +31,20 @@ internal readonly unsafe struct Dump : ICommand
     {
         KeyRef key = call.Key;
         var encoder = default(RdbEncoder);
-        if (call.Session.Examine(in key, ref encoder) != Outcome.Done)
-            return call.Null();
-        if (encoder.IsEmpty)
-            return call.Null();
-        if (!encoder.Failed)
+        try
         {
+            if (call.Session.Examine(in key, ref encoder) != Outcome.Done || encoder.IsEmpty)
+                return call.Null();
+            if (encoder.Failed)
+                return call.FailBytes("ERR this type has no dumped form yet"u8);
             RdbPayload.Close(ref encoder.To, encoder.Version);
             call.Bulk(new ReadOnlySpan<byte>(encoder.To.Bytes.Head, encoder.To.Bytes.Count));
+            return Reply.Sent;
         }
-
-        encoder.To.Bytes.Free();
-        return encoder.Failed ? call.FailBytes("ERR this type has no dumped form yet"u8) : Reply.Sent;
+        finally
+        {
+            encoder.To.Bytes.Free(); // it may be put off in the middle of it
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
@@ -14,117 +14,133 @@ namespace Garnet.Server.Families.Rdb;
 /// </summary>
 internal readonly unsafe struct Migrate : ICommand
 {
-    private const int RoundsMax = 5;
+    private const int AtOnceMax = 256; // from a tier, side by side: no more than is kept
 
-    public static CommandSpec Spec => KeyCommands.Spec("MIGRATE", -6, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.MovableKeys, new KeySpec(3, 3, 1) { KeysFrom = 6 }, "RW ACCESS DELETE", "host port <key | \"\"> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]", "Moves keys to another server.") with { Since = "2.6.0", Categories = "dangerous", Complexity = "O(N) for each key, N being what it takes to write it out and to make it anew", Event = new KeyEvent("del", NotifyClasses.Generic) };
+    public static CommandSpec Spec => KeyCommands.Spec("MIGRATE", -6, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.MovableKeys, new KeySpec(3, 3, 1) { KeysFrom = 6, AtOnceMax = AtOnceMax }, "RW ACCESS DELETE", "host port <key | \"\"> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]", "Moves keys to another server.") with { Since = "2.6.0", Categories = "dangerous", Complexity = "O(N) for each key, N being what it takes to write it out and to make it anew", Event = new KeyEvent("del", NotifyClasses.Generic) };
 
     public static Reply Run(ref Call call)
     {
-        if (call.Client.Begun is Migration begun)
+        if (call.Client.Begun is not Migration migration)
         {
-            call.Client.Begun = null;
-            if (IsOf(ref call, begun))
-                return Finish(ref call, begun);
-            begun.EndWatches();
+            if (!MigrateTerms.TryRead(ref call, out MigrateTerms terms, out Reply failed))
+                return failed;
+            if (!call.Server.Settings.Security.AllowsMigration(terms.Host, terms.Port))
+                return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2),
+                    .. ": nothing was sent"u8]);
+            WatchTable watches = call.Server.Observers.Watches;
+            migration = new Migration(terms, call.Server.Core.Tls.OfMigration, watches);
+            if (migration.Watched is not null)
+                watches.Begin();
+            call.Client.Begun = migration;
+            migration.BeginPiece();
         }
 
-        if (!MigrateTerms.TryRead(ref call, out MigrateTerms terms, out Reply failed))
-            return failed;
-        if (!call.Server.Settings.Security.AllowsMigration(terms.Host, terms.Port))
-            return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2),
-                .. ": nothing was sent"u8]);
-        var command = new byte[call.Count][];
-        for (int i = 0; i < command.Length; i++)
-            command[i] = call[i].ToArray();
-        WatchTable watches = call.Server.Observers.Watches;
-        var migration = new Migration(terms, call.Server.Core.Tls.OfMigration, watches) { Command = command };
-        if (migration.Watched is not null)
-            watches.Begin();
+        bool goesOn = false;
         try
         {
-            if (!TryGather(ref call, migration))
-                return call.FailBytes("TRYAGAIN another MIGRATE is moving one of the keys; retry"u8);
-            if (migration.Keys.Count > 0)
-                return Send(ref call, migration, migration.Keys);
-            call.Out.Simple("NOKEY"u8);
-            return Reply.Sent;
+            Reply reply = GoOn(ref call, migration);
+            goesOn = reply == Reply.Postponed;
+            return reply;
+        }
+        catch (Exception e) when (Unmet.IsForNow(e))
+        {
+            goesOn = true; // what it came to is fetched: then it goes on from there
+            throw;
         }
         finally
         {
-            EndUnlessBegun(ref call, migration);
+            if (!goesOn)
+                call.Client.EndBegun();
         }
     }
 
-    private static void EndUnlessBegun(ref Call call, Migration migration)
+    private static Reply GoOn(ref Call call, Migration migration)
     {
-        if (call.Client.Begun != migration)
-            migration.EndWatches();
+        if (!migration.IsReading)
+        {
+            if (migration.Watched is not null && !TryRemove(ref call, migration))
+                return Yield(ref call, migration);
+            if (migration.TryTakeLeft())
+                return Send(ref call, migration);
+            if (migration.IsBroken)
+                return call.FailText(migration.Error);
+            migration.BeginPiece();
+            if (!migration.IsAtEnd)
+                return Yield(ref call, migration); // behind changes what lies on a tier would be waited for in place
+        }
+
+        if (!TryGather(ref call, migration))
+            return call.FailBytes("TRYAGAIN another MIGRATE is moving one of the keys; retry"u8);
+        if (migration.Keys.Count > 0)
+            return Send(ref call, migration);
+        if (!migration.IsAtEnd)
+        {
+            migration.BeginPiece(); // there was none of so many
+            return Yield(ref call, migration);
+        }
+
+        if (migration.Error.Length > 0)
+            return call.FailText(migration.Error);
+        if (migration.HasFound)
+            return call.Ok();
+        call.Out.Simple("NOKEY"u8);
+        return Reply.Sent;
     }
 
     // False if another MIGRATE moves one of them: of two only one may delete it here, and the other must not take it for one that was deleted.
     private static bool TryGather(ref Call call, Migration migration)
     {
-        MigrateTerms terms = migration.Terms;
-        var named = new HashSet<string>(StringComparer.Ordinal);
-        for (int i = 0; i < terms.Keys; i++)
+        while (migration.TryNext(out int index))
         {
-            var key = new MigratedKey(call[terms.FirstKey + i].ToArray(), terms.FirstKey + i);
+            int at = migration.Terms.FirstKey + index;
             // Once, however often it is named: gone when it comes to it again, it would be taken for one that was deleted here, and deleted there.
-            if (terms.Keys > 1 && !named.Add(Encoding.Latin1.GetString(key.Name)))
-                continue;
-            KeyRef name = call.LockKeyAt(key.At);
-            bool isFree = migration.Watched is null
-                || !call.Server.Observers.Watches.IsMoved(call.Client.Database, key.Name, call.HashAt(key.At));
-            if (isFree && key.TryRead(ref call, in name))
-                migration.Add(key, call.Client.Database, call.HashAt(key.At));
-            call.Session.Unlock();
-            if (!isFree)
+            if (!migration.HasNamed(call[at]) && !TryRead(ref call, migration, at))
                 return false;
+            migration.Pass(index, call[at]);
+            call.Client.FetchTries = 0; // put off too often, it would wait in place; but it has got on
         }
 
         return true;
     }
 
-    private static Reply Send(ref Call call, Migration migration, List<MigratedKey> keys)
+    private static bool TryRead(ref Call call, Migration migration, int at)
     {
-        call.Client.Begun = migration;
+        var key = new MigratedKey(call[at].ToArray(), at);
+        KeyRef name = call.LockKeyAt(at);
+        bool isFree = migration.Watched is null
+            || !call.Server.Observers.Watches.IsMoved(call.Client.Database, key.Name, call.HashAt(at));
+        if (isFree && key.TryRead(ref call, in name))
+            migration.Add(key, call.Client.Database, call.HashAt(at));
+        call.Session.Unlock();
+        return isFree;
+    }
+
+    private static Reply Send(ref Call call, Migration migration)
+    {
         call.Worker.Park(call.Client, migration);
-        migration.Begin(keys, call.Worker, call.Client);
+        migration.Send(call.Worker, call.Client);
         return Reply.Postponed;
     }
 
-    private static Reply Finish(ref Call call, Migration migration)
+    private static Reply Yield(ref Call call, Migration migration)
     {
-        try
-        {
-            if (migration.Watched is not null)
-                Remove(ref call, migration);
-            if (migration.Error.Length > 0)
-                return call.FailText(migration.Error);
-            if (migration.Left.Count == 0)
-                return call.Ok();
-            return migration.Rounds < RoundsMax ? Send(ref call, migration, migration.Left)
-                : call.FailBytes("TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy"u8);
-        }
-        catch (Exception e) when (e is ColdMissException or RoomMissException)
-        {
-            call.Client.Begun = migration; // what it came to is fetched: then it goes on from there
-            throw;
-        }
-        finally
-        {
-            EndUnlessBegun(ref call, migration);
-        }
+        call.Worker.Park(call.Client, migration);
+        migration.GoOn(call.Worker, call.Client);
+        return Reply.Postponed;
     }
 
     // Deletes what the target has taken and what has not been written since it was read, whatever was written; the others are left, and say what is to be sent now. So
     // a key that comes back while it is on its way (the target is this server, or moves it here at the same time) is not lost. A key is done when it is not taken any more.
-    private static void Remove(ref Call call, Migration migration)
+    // False if the next lies on a tier: behind a change the command cannot be put off for it in this run.
+    private static bool TryRemove(ref Call call, Migration migration)
     {
+        bool hasRemoved = false;
         foreach (MigratedKey key in migration.Keys)
         {
             if (!key.IsTaken || key.Payload is null)
                 continue;
+            if (hasRemoved && call.Session.Tier is { } tier && tier.Foresee(call.KeyAt(key.At)))
+                return false;
             KeyRef name = call.LockKeyAt(key.At);
             if (key.Watch!.Touched)
             {
@@ -138,18 +154,14 @@ internal readonly unsafe struct Migrate : ICommand
             {
                 var delete = default(DeleteKey);
                 call.Session.Modify(in name, ref delete);
+                hasRemoved = true;
             }
 
             call.Session.Unlock();
             key.IsTaken = false;
+            call.Client.FetchTries = 0;
         }
-    }
 
-    private static bool IsOf(ref Call call, Migration migration)
-    {
-        bool same = migration.Command.Length == call.Count;
-        for (int i = 0; i < call.Count && same; i++)
-            same = call[i].SequenceEqual(migration.Command[i]);
-        return same;
+        return true;
     }
 }

@@ -31,23 +31,31 @@ internal sealed unsafe class MigratedKey(byte[] name, int at)
     /// <summary>Reads what is to be sent, with the key locked; false if it is not there.</summary>
     internal bool TryRead(ref Call call, in KeyRef key)
     {
-        var look = default(ExpiryLook);
-        var encoder = default(RdbEncoder);
-        bool isThere = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done
-            && call.Session.Examine(in key, ref encoder, quiet: true) == Outcome.Done;
-        if (!isThere || encoder.IsEmpty)
-            return false;
-        RdbPayload.Close(ref encoder.To, encoder.Version);
-        Payload = new ReadOnlySpan<byte>(encoder.To.Bytes.Head, encoder.To.Bytes.Count).ToArray();
-        ExpireAtMs = look.ExpireAtMs;
-        encoder.To.Bytes.Free();
-        return true;
+        var look = default(WholeLook);
+        try
+        {
+            if (call.Session.Examine(in key, ref look, quiet: true) != Outcome.Done || look.Encoder.IsEmpty)
+                return false;
+            RdbPayload.Close(ref look.Encoder.To, look.Encoder.Version);
+            Payload = new ReadOnlySpan<byte>(look.Encoder.To.Bytes.Head, look.Encoder.To.Bytes.Count).ToArray();
+            ExpireAtMs = look.ExpireAtMs;
+            return true;
+        }
+        finally
+        {
+            look.Encoder.To.Bytes.Free(); // it may be put off in the middle of it
+        }
     }
 
-    private struct ExpiryLook : IRead
+    private struct WholeLook : IExamine
     {
+        internal RdbEncoder Encoder;
         internal long ExpireAtMs;
 
-        public void Look(in RecordView record) => ExpireAtMs = record.ExpireAtMs;
+        public void Look(ref RecordEdit record)
+        {
+            ExpireAtMs = record.ExpireAtMs;
+            Encoder.Look(ref record);
+        }
     }
 }

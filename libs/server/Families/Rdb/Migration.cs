@@ -11,73 +11,139 @@ using Garnet.Server.Transactions;
 namespace Garnet.Server.Families.Rdb;
 
 /// <summary>
-/// What a MIGRATE has sent and waits for. The command begins it and is postponed; when the target has replied it runs again, finds
-/// this and finishes. Whoever began it ends its watches (<see cref="EndWatches"/>).
+/// How far a MIGRATE is. Its keys go in pieces, since the core serves nobody else while it reads and deletes them: one is read and sent, the command is postponed until the target has replied, then it runs again,
+/// finds this, deletes, and goes on with the next. Whoever began it ends it (<see cref="Abandon"/>).
 /// </summary>
 internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable watches) : Parking
 {
     private const string NotConnected = "IOERR error or timeout connecting to the client",
         NotWritten = "IOERR error or timeout writing to target instance",
-        NotRead = "IOERR error or timeout reading to target instance";
+        NotRead = "IOERR error or timeout reading to target instance",
+        KeptChanging = "TRYAGAIN a key kept changing while it was sent: it is still here, and the target has an older copy";
 
+    // Each piece is framed anew, some milliseconds for the longest command: as long as these take to read, or to delete.
+    private const int PieceKeysMax = 1024;
+    private const long PieceBytesMax = 1 << 20;
+    private const int RoundsMax = 5;
+
+    private readonly HashSet<string> _named = new(StringComparer.Ordinal);
     private volatile bool _isOver;
     private bool _hasHeard, _isUnwatched;
+    private int _next, _pieceEnd, _rounds;
+    private long _pieceBytes;
 
     internal MigrateTerms Terms => terms;
 
+    /// <summary>The keys of the piece, or of its round: what of it was read, and sent.</summary>
     internal List<MigratedKey> Keys { get; private set; } = [];
-
-    /// <summary>Arguments of the command that began it.</summary>
-    internal byte[][] Command { get; init; } = [];
-
-    /// <summary>How often all that was left has been sent.</summary>
-    internal int Rounds { get; private set; }
-
-    /// <summary>What went wrong, as the reply says it; empty if nothing did.</summary>
-    internal string Error { get; private set; } = "";
-
-    /// <summary>Sends keys, the first ones or those that have changed since, on whatever thread has time.</summary>
-    internal void Begin(List<MigratedKey> round, Worker worker, Connection client)
-    {
-        (Keys, Left) = (round, []);
-        Rounds++;
-        _isOver = false;
-        long nowMs = worker.NowMs;
-        _ = Task.Run(async () =>
-        {
-            await Send(nowMs).ConfigureAwait(false);
-            _isOver = true;
-            worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
-        });
-    }
-
-    internal override bool Resume(Worker worker, Connection client) => _isOver;
-
-    internal override void Abandon(Connection client) => EndWatches();
-
-    /// <summary>The keys that it moves; null if it only copies them.</summary>
-    internal WatchedKeys? Watched { get; } = terms.Copies ? null : new WatchedKeys(isMove: true);
 
     /// <summary>What of the keys has changed since it was sent, and is to be sent again.</summary>
     internal List<MigratedKey> Left { get; private set; } = [];
 
+    /// <summary>The keys that it moves; null if it only copies them.</summary>
+    internal WatchedKeys? Watched { get; } = terms.Copies ? null : new WatchedKeys(isMove: true);
+
+    /// <summary>True once a key was there.</summary>
+    internal bool HasFound { get; private set; }
+
+    /// <summary>What went wrong first, as the reply says it; empty if nothing did.</summary>
+    internal string Error { get; private set; } = "";
+
+    /// <summary>True if the target cannot be had, or takes nothing: there is no sense in going on.</summary>
+    internal bool IsBroken { get; private set; }
+
+    /// <summary>Nothing was sent, or what was has been heard of and dealt with: the next piece is to be read, or the rest of it.</summary>
+    internal bool IsReading { get; private set; } = true;
+
+    /// <summary>The index of the next key of the piece that is to be read; false at the end of the piece.</summary>
+    internal bool TryNext(out int index)
+    {
+        index = _next;
+        return _next < _pieceEnd && _pieceBytes < PieceBytesMax;
+    }
+
+    /// <summary>True if the command has named the key before.</summary>
+    internal bool HasNamed(ReadOnlySpan<byte> key) => _named.Count > 0 && _named.Contains(Encoding.Latin1.GetString(key));
+
+    /// <summary>It is done with the key of that index.</summary>
+    internal void Pass(int index, ReadOnlySpan<byte> key)
+    {
+        _next = index + 1;
+        if (terms.Keys > 1)
+            _named.Add(Encoding.Latin1.GetString(key));
+    }
+
+    /// <summary>True if all keys are done.</summary>
+    internal bool IsAtEnd => _next >= terms.Keys;
+
+    /// <inheritdoc/>
+    internal override int NextKey => IsReading ? _next : (Keys.Find(static key => key.IsTaken)?.At ?? terms.FirstKey) - terms.FirstKey;
+
+    /// <summary>Another piece is to be read.</summary>
+    internal void BeginPiece()
+    {
+        if (Watched is not null)
+            watches.EndAll(Watched);
+        (Keys, Left, _rounds, _pieceBytes, IsReading) = ([], [], 0, 0, true);
+        _pieceEnd = Math.Min(_next + PieceKeysMax, terms.Keys);
+    }
+
+    /// <summary>Sends the piece, on whatever thread has time.</summary>
+    internal void Send(Worker worker, Connection client)
+    {
+        (IsReading, _isOver) = (false, false);
+        _rounds++;
+        long nowMs = worker.NowMs;
+        _ = Task.Run(async () =>
+        {
+            await Send(nowMs).ConfigureAwait(false);
+            GoOn(worker, client);
+        });
+    }
+
+    /// <summary>The command runs again, behind what others have sent.</summary>
+    internal void GoOn(Worker worker, Connection client)
+    {
+        _isOver = true;
+        worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
+    }
+
+    /// <summary>True if what has changed meanwhile goes again: not for ever.</summary>
+    internal bool TryTakeLeft()
+    {
+        if (Left.Count == 0 || IsBroken)
+            return false;
+        if (_rounds == RoundsMax)
+        {
+            NoteError(KeptChanging);
+            return false;
+        }
+
+        (Keys, Left) = (Left, []);
+        return true;
+    }
+
+    internal override bool Resume(Worker worker, Connection client) => _isOver;
+
+    /// <summary>Nothing is moved any more.</summary>
+    internal override void Abandon(Connection client)
+    {
+        if (Watched is { } watched && !_isUnwatched)
+            watches.End(watched);
+        _isUnwatched = true;
+    }
+
     /// <summary>Takes a key that was read, under its partition's lock; one that is moved is watched from then on.</summary>
     internal void Add(MigratedKey key, int database, ulong hash)
     {
+        HasFound = true;
         Keys.Add(key);
+        _pieceBytes += key.Payload!.Length;
         if (Watched is null)
             return;
         key.Watch = new Watch(Watched, database, key.Name, hash, existed: true);
         watches.Add(key.Watch);
         Watched.Add(key.Watch);
-    }
-
-    /// <summary>Nothing is moved any more.</summary>
-    internal void EndWatches()
-    {
-        if (Watched is { } watched && !_isUnwatched)
-            watches.End(watched);
-        _isUnwatched = true;
     }
 
     private async Task Send(long nowMs)
@@ -94,35 +160,32 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
             foreach (MigratedKey key in Keys)
                 await Send(target, key, nowMs).ConfigureAwait(false);
             failure = NotRead;
+            bool isWelcome = true;
             for (; greetings > 0; greetings--)
-                TakeError(await Heard(target).ConfigureAwait(false));
-            bool isWelcome = Error.Length == 0;
+                isWelcome &= TakeReply(await Heard(target).ConfigureAwait(false));
             foreach (MigratedKey key in Keys)
-            {
-                string reply = await Heard(target).ConfigureAwait(false);
-                TakeError(reply);
-                key.IsTaken = isWelcome && IsDone(reply);
-            }
+                key.IsTaken = TakeReply(await Heard(target).ConfigureAwait(false)) && isWelcome;
+            IsBroken = !isWelcome;
         }
         catch (SocketException) when (failure == NotConnected)
         {
-            Error = NotWritten; // refused: Redis finds out when it writes
+            Break(NotWritten); // refused: Redis finds out when it writes
         }
         catch (Exception e) when (tls is null && !_hasHeard && IsEnd(e))
         {
-            Error = $"{failure}: {LinkAdvice.OfMigration.ClosedUnheard}";
+            Break($"{failure}: {LinkAdvice.OfMigration.ClosedUnheard}");
         }
         catch (ArgumentException) when (failure == NotConnected)
         {
-            Error = NotConnected; // no name of a host: empty, or too long
+            Break(NotConnected); // no name of a host: empty, or too long
         }
         catch (IOException e)
         {
-            Error = $"{failure}: {e.Message}";
+            Break($"{failure}: {e.Message}");
         }
         catch (Exception e) when (e is SocketException or OperationCanceledException)
         {
-            Error = failure;
+            Break(failure);
         }
     }
 
@@ -160,12 +223,21 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     // Whoever answers something else may be no server of this protocol: what it has got is not safe with it.
     private static bool IsDone(string reply) => reply == "+OK" || reply.StartsWith(':');
 
-    private void TakeError(string reply)
+    private bool TakeReply(string reply)
     {
-        if (Error.Length > 0 || IsDone(reply))
-            return;
-        Error = reply.StartsWith('-') ? "ERR Target instance replied with error: " + reply[1..]
+        if (IsDone(reply))
+            return true;
+        NoteError(reply.StartsWith('-') ? "ERR Target instance replied with error: " + reply[1..]
             : LinkAdvice.OfMigration.IfTls(reply) is { } advice ? $"{NotRead}: {advice}"
-            : "ERR Target instance replied with neither OK nor an error: is it a server of the Redis protocol? The keys are still here";
+            : "ERR Target instance replied with neither OK nor an error: is it a server of the Redis protocol? The keys are still here");
+        return false;
     }
+
+    private void Break(string error)
+    {
+        NoteError(error);
+        IsBroken = true;
+    }
+
+    private void NoteError(string error) => Error = Error.Length > 0 ? Error : error;
 }

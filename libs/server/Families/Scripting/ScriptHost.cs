@@ -219,6 +219,7 @@ internal sealed unsafe class ScriptHost : IScripts
             call.Session.LockOpen(); // scripting.G3
         if (_server.Replication.ReadsOneState)
             call.Session.LockRest();
+        running.AssureRoom(call.Session);
     }
 
     // scripting.S2

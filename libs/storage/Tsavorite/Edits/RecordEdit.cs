@@ -78,6 +78,9 @@ public unsafe ref struct RecordEdit
     /// <summary>Length of the record's value.</summary>
     public readonly int ValueBytes => Record.ValueBytes(_record);
 
+    /// <summary>When it expires; 0: never, or there is none.</summary>
+    public readonly long ExpireAtMs => _record == null ? 0 : Record.ExpireAtMs(_record);
+
     /// <summary>The clock by which the caller decides what is due.</summary>
     public readonly long NowMs => _nowMs;
 
@@ -362,10 +365,7 @@ public unsafe ref struct RecordEdit
 
     private static NewRecord Fields(byte* record, int valueBytes) => new()
     {
-        Kind = Record.Kind(record),
-        ValueBytes = valueBytes,
-        ExpireAtMs = Record.ExpireAtMs(record),
-        ETag = Record.ETag(record),
+        Kind = Record.Kind(record), ValueBytes = valueBytes, ExpireAtMs = Record.ExpireAtMs(record), ETag = Record.ETag(record),
     };
 
     private byte* Resize(int valueBytes, bool force)

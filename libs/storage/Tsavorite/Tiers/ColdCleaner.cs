@@ -112,9 +112,16 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
 
     private static bool MayExpireIn(ColdSegment* segment) => segment->MinExpiryMs != long.MaxValue;
 
-    // Of its room: one that was sealed for a snapshot before it was full has less.
-    private double LiveShare(ColdSegment* segment) =>
-        segment->Records == 0 ? 0 : (double)segment->Live / segment->Records * segment->Used / _segments.SegmentBytes;
+    // Of its room: one that was sealed for a snapshot before it was full has less. Not so what a full one has left behind its last record, since the next did not fit: moved,
+    // the same records would leave as much, again and again.
+    private double LiveShare(ColdSegment* segment)
+    {
+        if (segment->Records == 0)
+            return 0;
+        long recordMax = segment->RecordMax != 0 ? segment->RecordMax : (long)ColdSegments.PageBytes << segment->Band;
+        bool isFull = _segments.SegmentBytes - segment->Used < recordMax + ColdSegments.PageBytes; // pages are written once
+        return (double)segment->Live / segment->Records * (isFull ? 1 : (double)segment->Used / _segments.SegmentBytes);
+    }
 
     private static bool IsDue(ColdSegment* segment, long nowMs) =>
         IsRested(segment, nowMs) && segment->MinExpiryMs <= nowMs
