@@ -62,7 +62,8 @@ public sealed class SettingsGenerator : IIncrementalGenerator
         for (int i = 0; i < settings.Count; i++)
             text.Append($"        table.Add({settings[i].New}, typeof({settings[i].Type}), this, {i});\n");
         text.Append($"    }}\n\n    object? {Interface}.Get(int setting) => setting switch\n    {{\n");
-        for (int i = 0; i < settings.Count; i++) text.Append($"        {i} => (object?){settings[i].Property},\n"); // boxed each by itself: beside a long an int would become one
+        // Boxed each by itself: beside a long an int would become one.
+        for (int i = 0; i < settings.Count; i++) text.Append($"        {i} => (object?){settings[i].Property},\n");
         text.Append($"        _ => throw new global::System.ArgumentOutOfRangeException(nameof(setting)),\n    }};\n\n");
         text.Append($"    void {Interface}.Set(int setting, object? value)\n    {{\n        switch (setting)\n        {{\n");
         for (int i = 0; i < settings.Count; i++)
