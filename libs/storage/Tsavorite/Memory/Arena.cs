@@ -116,7 +116,7 @@ internal sealed unsafe class Arena : IDisposable
         bool wake = false, wakeLow = false;
         SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
+        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, bytes, ceiling);
         if (taken)
         {
             _used += bytes;
@@ -160,10 +160,11 @@ internal sealed unsafe class Arena : IDisposable
         Bell.Free(free);
     }
 
-    /// <summary>Bytes that a claim may take beyond the ceiling.</summary>
-    private long Beyond(Claim claim, long ceiling) => claim switch
+    /// <summary>Bytes that a claim of so many may take beyond the ceiling.</summary>
+    private long Beyond(Claim claim, long bytes, long ceiling) => claim switch
     {
         Claim.Limited => ceiling / 64,
+        Claim.Assured when bytes > ceiling => 0, // what would not fit into an empty store is assured to nobody
         Claim.Assured => BeyondAssured(ceiling),
         _ => BeyondAssured(ceiling) + (PromisedMore * _promised),
     };
