@@ -169,29 +169,76 @@ internal sealed class MigrateTests
         Assert.That(move.Client.Call("EXISTS", "k").ToString(), Is.EqualTo(times < 5 ? ":0" : ":1"));
     }
 
-    // The second found it gone when it came to its end, and deleted it there.
+    // The second found it gone when it came to its end, and deleted it there; what a copy had read made an old value of the newest, which only the target had then.
     [Test]
-    public void One_client_at_a_time_moves_a_key([Values] bool isKilled)
+    public void One_client_at_a_time_sends_a_key([Values("MIGRATE", "MIGRATE COPY")] string first)
     {
-        using Move move = new("v", timeoutMs: 5000);
-        string[] again = ["MIGRATE", "127.0.0.1", $"{((IPEndPoint)move.Target.LocalEndpoint).Port}", "k", "0", "5000"];
+        bool copies = first.EndsWith("COPY", StringComparison.Ordinal);
+        using Move move = new("v", timeoutMs: 5000, copies ? ["COPY"] : []);
         string sent = Serve(move.Target, () =>
         {
-            Assert.That(move.Other.Call(again).ToString(), Is.EqualTo("-TRYAGAIN another MIGRATE is moving one of the keys; retry"));
-            if (isKilled)
-                move.Other.Call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+            Assert.That(move.Other.Call("SET", "k", copies ? "newest" : "v").ToString(), Is.EqualTo("+OK"));
+            Assert.That(move.Again().ToString(), Is.EqualTo(Move.Refused));
         });
         Assert.That(sent, Does.Contain("RESTORE"));
-        if (!isKilled)
+        if (!copies)
+            Assert.That(Serve(move.Target, static () => { }), Does.Contain("REPLACE"), "it was written, if with the same");
+        Assert.That(move.Client.Read().ToString(), Is.EqualTo("+OK"));
+        move.Other.Send(RespConnection.Encode(move.Command("REPLACE")));
+        if (copies)
+            Assert.That(Serve(move.Target, static () => { }), Does.Contain("newest").And.Contain("REPLACE"), "a copy deletes nothing");
+        Assert.That(move.Other.Read().ToString(), Is.EqualTo(copies ? "+OK" : "+NOKEY"));
+    }
+
+    // The target does what it has been sent whoever sent it: a newer value that came there meanwhile was lost by it.
+    [Test]
+    public void What_a_client_that_has_gone_was_sending_is_free_when_the_target_has_heard_of_it([Values("MIGRATE", "MIGRATE COPY")] string first, [Values("CLIENT KILL", "close")] string end)
+    {
+        using Move move = new("v", timeoutMs: 60_000, first.EndsWith("COPY", StringComparison.Ordinal) ? ["COPY"] : []);
+        Serve(move.Target, () =>
         {
-            Assert.That(move.Client.Read().ToString(), Is.EqualTo("+OK"));
-            Assert.That(move.Other.Call(again).ToString(), Is.EqualTo("+NOKEY"));
-            return;
-        }
-        Assert.That(SpinWait.SpinUntil(() => !move.Other.Call("CLIENT", "LIST").Text.Contains("cmd=migrate", StringComparison.Ordinal), 60_000), Is.True);
-        move.Other.Send(RespConnection.Encode(again));
-        Assert.That(Serve(move.Target, static () => { }), Does.Contain("RESTORE"), "who has gone moves nothing");
+            move.EndClient(end);
+            Assert.That(move.Other.Call("SET", "k", "newest").ToString(), Is.EqualTo("+OK"));
+            Assert.That((move.Again().ToString(), Watched(move.Other)), Is.EqualTo((Move.Refused, 1)));
+        });
+        Assert.That(SpinWait.SpinUntil(() => Watched(move.Other) == 0, 60_000), Is.True);
+        move.Other.Send(RespConnection.Encode(move.Command("REPLACE")));
+        Assert.That(Serve(move.Target, static () => { }), Does.Contain("newest"));
         Assert.That(move.Other.Read().ToString(), Is.EqualTo("+OK"));
+    }
+
+    [Test]
+    public void What_a_client_that_has_gone_was_sending_is_free_when_the_target_is_silent_for_its_time()
+    {
+        using Move move = new("v", timeoutMs: 500);
+        using Socket mute = move.Target.AcceptSocket();
+        move.EndClient("CLIENT KILL");
+        Assert.That(SpinWait.SpinUntil(() => Watched(move.Other) == 0, 60_000), Is.True);
+        Assert.That(move.Other.Call("GET", "k").Text, Is.EqualTo("v"));
+    }
+
+    // Of what it has read nothing more is sent: a piece is large where many values became so meanwhile.
+    [Test]
+    public void A_client_that_goes_in_the_middle_of_a_piece_sends_no_more_of_it()
+    {
+        const int Long = 16 << 20; // more than two sockets hold
+        using Move move = new("v", timeoutMs: 60_000);
+        Serve(move.Target, static () => { });
+        Assert.That(move.Client.Read().ToString(), Is.EqualTo("+OK"));
+        move.Target.Server.ReceiveBufferSize = 64 << 10;
+        move.Client.Call("MSET", "k", "v", "l", "v");
+        move.Client.Send(RespConnection.Encode([.. move.Command()[..3], "", "0", "60000", "KEYS", "k", "l"]));
+        Serve(move.Target, () => move.Other.Call("MSET", "k", new string('v', Long), "l", new string('w', Long)), keys: 2);
+        using Socket second = move.Target.AcceptSocket();
+        Assert.That(SpinWait.SpinUntil(() => second.Available > 16 << 10, 60_000), Is.True, "the first is on its way");
+        move.EndClient("CLIENT KILL");
+        second.Send("+OK\r\n+OK\r\n+OK\r\n"u8);
+        byte[] bytes = new byte[1 << 20];
+        long got = 0;
+        for (int count; (count = second.Receive(bytes)) > 0;) got += count;
+        Assert.That(got, Is.InRange(Long, Long + 4096));
+        Assert.That(SpinWait.SpinUntil(() => Watched(move.Other) == 0, 60_000), Is.True);
+        Assert.That(move.Other.Call("EXISTS", "k", "l").ToString(), Is.EqualTo(":2"));
     }
 
     // Its pieces are fetched in the middle of the end of the command, which then goes on where it was.
@@ -239,7 +286,7 @@ internal sealed class MigrateTests
         string[] options = copies ? ["COPY"] : [];
         at.Send(RespConnection.Encode(To(target, "", [.. options, "KEYS", .. names, "none", names[0], names[^1]])));
         Assert.That(SpinWait.SpinUntil(() => other.Call("CLIENT", "LIST").Text.Contains("cmd=restore", StringComparison.Ordinal), 60_000), Is.True);
-        Assert.That(Watched(beside), copies ? Is.Zero : Is.EqualTo(8), "those of the first piece, which is as large as one may be");
+        Assert.That(Watched(beside), Is.EqualTo(8), "those of the first piece, which is as large as one may be");
         beside.Call("DEL", names[^2]);
         beside.Call("APPEND", names[^1], "w");
         other.Call("CLIENT", "UNPAUSE");
@@ -307,18 +354,35 @@ internal sealed class MigrateTests
     {
         private readonly ServerProcess _server = Start(ServerSide.Ours);
 
-        public Move(string value, int timeoutMs)
+        public const string Refused = "-TRYAGAIN another MIGRATE is sending one of the keys; retry";
+        private readonly int _timeoutMs;
+
+        public Move(string value, int timeoutMs, params string[] options)
         {
+            _timeoutMs = timeoutMs;
             Target.Start();
             Client = new RespConnection(_server.Address);
             Other = new RespConnection(_server.Address);
             Client.Call("SET", "k", value);
-            Client.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)Target.LocalEndpoint).Port}", "k", "0", $"{timeoutMs}"));
+            Client.Send(RespConnection.Encode(Command(options)));
         }
 
         public TcpListener Target { get; } = new(IPAddress.Loopback, 0);
         public RespConnection Client { get; }
         public RespConnection Other { get; }
+
+        public string[] Command(params string[] options) => ["MIGRATE", "127.0.0.1", $"{((IPEndPoint)Target.LocalEndpoint).Port}", "k", "0", $"{_timeoutMs}", .. options];
+        public RespNode Again() => Other.Call(Command("REPLACE"));
+
+        // Returns when the server knows of it.
+        public void EndClient(string how)
+        {
+            if (how == "close")
+                Client.Dispose();
+            else
+                Other.Call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+            Assert.That(SpinWait.SpinUntil(() => !Other.Call("CLIENT", "LIST").Text.Contains("cmd=migrate", StringComparison.Ordinal), 60_000), Is.True);
+        }
 
         public void Dispose()
         {
@@ -329,15 +393,15 @@ internal sealed class MigrateTests
         }
     }
 
-    // Takes SELECT and one more request, lets something happen, and says OK to both; what was received.
-    private static string Serve(TcpListener listener, Action meanwhile)
+    // Takes SELECT and as many more requests as there are keys, lets something happen, and says OK to all; what was received.
+    private static string Serve(TcpListener listener, Action meanwhile, int keys = 1)
     {
         using Socket client = listener.AcceptSocket();
         byte[] bytes = new byte[1 << 16];
         string text = "";
-        while (!IsWhole(text)) text += Encoding.Latin1.GetString(bytes, 0, client.Receive(bytes));
+        while (!IsWhole(text, keys)) text += Encoding.Latin1.GetString(bytes, 0, client.Receive(bytes));
         meanwhile();
-        client.Send("+OK\r\n+OK\r\n"u8);
+        for (int i = 0; i <= keys; i++) client.Send("+OK\r\n"u8);
         return text;
     }
 
@@ -356,9 +420,10 @@ internal sealed class MigrateTests
         return requests - 1; // SELECT
     }
 
-    private static bool IsWhole(string text)
+    private static bool IsWhole(string text, int keys)
     {
         int at = text.LastIndexOf('*');
+        if (text.Count(static letter => letter == '*') <= keys) return false;
         string[] lines = at < 0 ? [] : text[at..].Split("\r\n");
         if (!text.Contains("RESTORE", StringComparison.Ordinal) && !text.Contains("DEL", StringComparison.Ordinal)) return false;
         return lines.Length >= 2 && text.EndsWith("\r\n", StringComparison.Ordinal) && lines.Length - 2 >= 2 * int.Parse(lines[0][1..], CultureInfo.InvariantCulture);

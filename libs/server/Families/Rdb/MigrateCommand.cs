@@ -29,8 +29,7 @@ internal readonly unsafe struct Migrate : ICommand
                     .. ": nothing was sent"u8]);
             WatchTable watches = call.Server.Observers.Watches;
             migration = new Migration(terms, call.Server.Core.Tls.OfMigration, watches);
-            if (migration.Watched is not null)
-                watches.Begin();
+            watches.Begin();
             call.Client.Begun = migration;
             migration.BeginPiece();
         }
@@ -58,7 +57,7 @@ internal readonly unsafe struct Migrate : ICommand
     {
         if (!migration.IsReading)
         {
-            if (migration.Watched is not null && !TryRemove(ref call, migration))
+            if (!migration.Terms.Copies && !TryRemove(ref call, migration))
                 return Yield(ref call, migration);
             if (migration.TryTakeLeft())
                 return Send(ref call, migration);
@@ -70,7 +69,7 @@ internal readonly unsafe struct Migrate : ICommand
         }
 
         if (!TryGather(ref call, migration))
-            return call.FailBytes("TRYAGAIN another MIGRATE is moving one of the keys; retry"u8);
+            return call.FailBytes("TRYAGAIN another MIGRATE is sending one of the keys; retry"u8);
         if (migration.Keys.Count > 0)
             return Send(ref call, migration);
         if (!migration.IsAtEnd)
@@ -87,7 +86,8 @@ internal readonly unsafe struct Migrate : ICommand
         return Reply.Sent;
     }
 
-    // False if another MIGRATE moves one of them: of two only one may delete it here, and the other must not take it for one that was deleted.
+    // False if another MIGRATE sends one of them: of two only one may delete it here, the other must not take it for one that was deleted, and what it has
+    // read, if only for a copy, must not come behind a newer value that the target alone has then.
     private static bool TryGather(ref Call call, Migration migration)
     {
         while (migration.TryNext(out int index))
@@ -107,8 +107,7 @@ internal readonly unsafe struct Migrate : ICommand
     {
         var key = new MigratedKey(call[at].ToArray(), at);
         KeyRef name = call.LockKeyAt(at);
-        bool isFree = migration.Watched is null
-            || !call.Server.Observers.Watches.IsMoved(call.Client.Database, key.Name, call.HashAt(at));
+        bool isFree = !call.Server.Observers.Watches.IsMoved(call.Client.Database, key.Name, call.HashAt(at));
         if (isFree && key.TryRead(ref call, in name))
             migration.Add(key, call.Client.Database, call.HashAt(at));
         call.Session.Unlock();

@@ -25,7 +25,7 @@ internal sealed unsafe class MigratedKey(byte[] name, int at)
     /// <summary>The target has taken it.</summary>
     internal bool IsTaken { get; set; }
 
-    /// <summary>Tells whether it has changed here since it was read; null if it is only copied.</summary>
+    /// <summary>Tells whether it has changed here since it was read; null before that.</summary>
     internal Watch? Watch { get; set; }
 
     /// <summary>Reads what is to be sent, with the key locked; false if it is not there.</summary>

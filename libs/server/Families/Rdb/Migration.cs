@@ -12,7 +12,8 @@ namespace Garnet.Server.Families.Rdb;
 
 /// <summary>
 /// How far a MIGRATE is. Its keys go in pieces, since the core serves nobody else while it reads and deletes them: one is read and sent, the command is postponed until the target has replied, then it runs again,
-/// finds this, deletes, and goes on with the next. Whoever began it ends it (<see cref="Abandon"/>).
+/// finds this, deletes, and goes on with the next. Whoever began it ends it (<see cref="Abandon"/>); what it is sending the target may still do then, so the keys are nobody else's
+/// to send until the target has replied to it or failed to: an old value would come behind a newer one. Likewise those that are only copied.
 /// </summary>
 internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable watches) : Parking
 {
@@ -27,8 +28,8 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     private const int RoundsMax = 5;
 
     private readonly HashSet<string> _named = new(StringComparer.Ordinal);
-    private volatile bool _isOver;
-    private bool _hasHeard, _isUnwatched;
+    private volatile bool _isAbandoned; // also read while it sends
+    private bool _hasHeard, _isUnwatched, _isOver, _isSending;
     private int _next, _pieceEnd, _rounds;
     private long _pieceBytes;
 
@@ -40,8 +41,8 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     /// <summary>What of the keys has changed since it was sent, and is to be sent again.</summary>
     internal List<MigratedKey> Left { get; private set; } = [];
 
-    /// <summary>The keys that it moves; null if it only copies them.</summary>
-    internal WatchedKeys? Watched { get; } = terms.Copies ? null : new WatchedKeys(isMove: true);
+    /// <summary>The keys of the piece, which no other one may send meanwhile.</summary>
+    internal WatchedKeys Watched { get; } = new(isMove: true);
 
     /// <summary>True once a key was there.</summary>
     internal bool HasFound { get; private set; }
@@ -82,8 +83,7 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     /// <summary>Another piece is to be read.</summary>
     internal void BeginPiece()
     {
-        if (Watched is not null)
-            watches.EndAll(Watched);
+        watches.EndAll(Watched);
         (Keys, Left, _rounds, _pieceBytes, IsReading) = ([], [], 0, 0, true);
         _pieceEnd = Math.Min(_next + PieceKeysMax, terms.Keys);
     }
@@ -91,21 +91,21 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     /// <summary>Sends the piece, on whatever thread has time.</summary>
     internal void Send(Worker worker, Connection client)
     {
-        (IsReading, _isOver) = (false, false);
+        (IsReading, _isOver, _isSending) = (false, false, true);
         _rounds++;
         long nowMs = worker.NowMs;
         _ = Task.Run(async () =>
         {
             await Send(nowMs).ConfigureAwait(false);
-            GoOn(worker, client);
+            Tell(worker, client);
         });
     }
 
     /// <summary>The command runs again, behind what others have sent.</summary>
     internal void GoOn(Worker worker, Connection client)
     {
-        _isOver = true;
-        worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
+        _isOver = false;
+        Tell(worker, client);
     }
 
     /// <summary>True if what has changed meanwhile goes again: not for ever.</summary>
@@ -125,25 +125,43 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
 
     internal override bool Resume(Worker worker, Connection client) => _isOver;
 
-    /// <summary>Nothing is moved any more.</summary>
+    /// <summary>Nothing is sent any more.</summary>
     internal override void Abandon(Connection client)
     {
-        if (Watched is { } watched && !_isUnwatched)
-            watches.End(watched);
-        _isUnwatched = true;
+        _isAbandoned = true;
+        if (!_isSending)
+            Unwatch();
     }
 
-    /// <summary>Takes a key that was read, under its partition's lock; one that is moved is watched from then on.</summary>
+    /// <summary>Takes a key that was read, under its partition's lock; it is watched from then on.</summary>
     internal void Add(MigratedKey key, int database, ulong hash)
     {
         HasFound = true;
         Keys.Add(key);
         _pieceBytes += key.Payload!.Length;
-        if (Watched is null)
-            return;
         key.Watch = new Watch(Watched, database, key.Name, hash, existed: true);
         watches.Add(key.Watch);
         Watched.Add(key.Watch);
+    }
+
+    private void Tell(Worker worker, Connection client) =>
+        worker.Post(static (owner, resumed, told) => ((Migration)told!).BeOver(owner, resumed!), client, this);
+
+    // On the client's own thread, as all but what is sent.
+    private void BeOver(Worker owner, Connection client)
+    {
+        (_isOver, _isSending) = (true, false);
+        if (_isAbandoned)
+            Unwatch();
+        else
+            owner.TryResume(client);
+    }
+
+    private void Unwatch()
+    {
+        if (!_isUnwatched)
+            watches.End(Watched);
+        _isUnwatched = true;
     }
 
     private async Task Send(long nowMs)
@@ -157,13 +175,14 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
                 await target.Over(Encrypt).ConfigureAwait(false);
             failure = NotWritten;
             int greetings = await Greet(target).ConfigureAwait(false);
-            foreach (MigratedKey key in Keys)
-                await Send(target, key, nowMs).ConfigureAwait(false);
+            int sent = 0;
+            while (sent < Keys.Count && !_isAbandoned)
+                await Send(target, Keys[sent++], nowMs).ConfigureAwait(false);
             failure = NotRead;
             bool isWelcome = true;
             for (; greetings > 0; greetings--)
                 isWelcome &= TakeReply(await Heard(target).ConfigureAwait(false));
-            foreach (MigratedKey key in Keys)
+            foreach (MigratedKey key in Keys[..sent])
                 key.IsTaken = TakeReply(await Heard(target).ConfigureAwait(false)) && isWelcome;
             IsBroken = !isWelcome;
         }
