@@ -17,6 +17,7 @@ internal sealed class HangingDiskStage : IDisposable
         StoreSettings settings = TieredBench.Settings(_medium) with { TierObserver = Told, MonotonicUs = () => NowUs };
         Bench = new Bench(change?.Invoke(settings) ?? settings);
         _medium.Hangs = offset => _hung.Contains(offset / ColdSegments.PageBytes);
+        _medium.NowUs = () => NowUs;
         _medium.Waits = milliseconds => NowUs += milliseconds * 1000L;
     }
 

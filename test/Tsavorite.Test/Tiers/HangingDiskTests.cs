@@ -170,6 +170,49 @@ internal sealed class HangingDiskTests
         Assert.That(stage.NowUs - before, Is.GreaterThan(Second));
     }
 
+    // Beyond the second each wait would be in vain: there is one.
+    [TestCase(400_000, 10)]
+    [TestCase(999_000, 10)]
+    [TestCase(Second + 1000, 0)]
+    public void A_disk_that_answers_just_within_the_second_costs_a_turn_time_and_nothing_else(long takesUs, int wereRead)
+    {
+        using Stage stage = Cold(300);
+        string[] keys = [.. stage.KeysBySegment(300).Take(10).Select(static keys => keys[0])];
+        long turn = 1, before = stage.NowUs;
+        (stage.Tier.MayPostpone, stage.Tier.Turn, stage.Medium.TakesUs) = (static () => false, () => turn, takesUs);
+        foreach (string key in keys)
+        {
+            if (wereRead > 0)
+                stage.ExpectValue(key);
+            else
+                stage.ExpectError(key);
+        }
+
+        Assert.That(stage.NowUs - before, Is.EqualTo(wereRead > 0 ? keys.Length * takesUs : Second));
+        Assert.That(stage.Figures.LateReads, Is.EqualTo(wereRead > 0 ? 0 : 1));
+        (turn, stage.Medium.TakesUs) = (2, 0);
+        for (int i = 0; i < 2; i++) stage.Pass(Second); // what was late comes, and what failed is forgotten
+        foreach (string key in keys) stage.ExpectValue(key);
+    }
+
+    // What came counts for nothing, so that the one that does not come still has its whole second, and those behind it have none.
+    [Test]
+    public void What_a_slow_disk_has_answered_takes_nothing_from_the_second_for_what_it_does_not()
+    {
+        using Stage stage = Cold(300);
+        string[] keys = [.. stage.KeysBySegment(300).Take(6).Select(static keys => keys[0])];
+        stage.Hang(keys[3]);
+        (stage.Tier.MayPostpone, stage.Tier.Turn, stage.Medium.TakesUs) = (static () => false, static () => 1, 900_000);
+        long before = stage.NowUs;
+        foreach (string key in keys.Take(3)) stage.ExpectValue(key);
+        stage.ExpectError(keys[3]);
+        Assert.That(stage.NowUs - before, Is.EqualTo((3 * 900_000) + Second));
+        foreach (string key in keys.Skip(4)) stage.ExpectError(key);
+        Assert.That(stage.NowUs - before, Is.EqualTo((3 * 900_000) + Second), "at once");
+        stage.Expect(owed: 1, pending: 0);
+        stage.Medium.TakesUs = 0;
+    }
+
     [Test]
     public void A_disk_that_answers_nothing_is_asked_no_more_than_so_often_and_gets_all_when_it_answers()
     {

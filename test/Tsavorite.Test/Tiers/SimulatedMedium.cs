@@ -37,6 +37,10 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     /// <summary>Whether what is read there is not answered; what was begun then is, once this says so.</summary>
     public Func<long, bool> Hangs { get; set; } = static _ => false;
 
+    /// <summary>The time, and how long each read takes, from when it was begun; for a disk that is slow.</summary>
+    public Func<long> NowUs { get; set; } = static () => 0;
+    public long TakesUs { get; set; }
+
     /// <summary>Called instead of a wait, with how many milliseconds it takes at most.</summary>
     public Action<int> Waits { get; set; } = static _ => { };
 
@@ -142,7 +146,9 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         return new FinishedRead(read.Token, read.Bytes);
     }
 
-    private readonly record struct Begun(ulong Token, long Offset, nint To, int Bytes);
+    private readonly record struct Begun(ulong Token, long Offset, nint To, int Bytes, long ComesAtUs);
+
+    private bool Keeps(in Begun read) => Hangs(read.Offset) || NowUs() < read.ComesAtUs;
 
     private sealed class Reader(SimulatedMedium medium, int depth) : IMediumReader
     {
@@ -154,7 +160,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         public void Begin(ulong token, long offset, byte* to, int bytes)
         {
             medium.Assert(offset, to, bytes);
-            _begun.Add(new Begun(token, offset, (nint)to, bytes));
+            _begun.Add(new Begun(token, offset, (nint)to, bytes, medium.NowUs() + medium.TakesUs));
             Interlocked.Increment(ref medium._underWay);
             medium.MostUnderWay = Math.Max(medium.MostUnderWay, _begun.Count);
         }
@@ -171,7 +177,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
             while (_begun.Count > 0 && count < finished.Length && _random.Next(4) != 0)
             {
                 int first = _random.Next(_begun.Count), next = first;
-                while (medium.Hangs(_begun[next].Offset))
+                while (medium.Keeps(_begun[next]))
                 {
                     next = (next + 1) % _begun.Count;
                     if (next == first) return count;
@@ -185,7 +191,10 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 
         public void Wait(int milliseconds)
         {
-            if (_begun.TrueForAll(read => medium.Hangs(read.Offset))) medium.Waits(milliseconds);
+            if (!_begun.TrueForAll(read => medium.Keeps(read))) return;
+            long nowUs = medium.NowUs(), endUs = nowUs + (milliseconds * 1000L);
+            foreach (Begun read in _begun) endUs = medium.Hangs(read.Offset) ? endUs : Math.Min(endUs, read.ComesAtUs);
+            medium.Waits((int)((endUs - nowUs + 999) / 1000));
         }
 
         public void WakeNobody()
