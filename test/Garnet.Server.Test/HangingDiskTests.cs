@@ -75,8 +75,22 @@ internal sealed class HangingDiskTests
             Assert.That(Other.Call("GET", "well"), Is.EqualTo("value"));
         }
 
+        /// <summary>Runs this while the clock goes on as far as the disk lets whoever asks wait.</summary>
+        public T Slowly<T>(Func<T> call)
+        {
+            const int StepMs = 50;
+            Task<T> answer = Task.Run(call);
+            Eventually.Holds(() =>
+            {
+                if (Medium.Kept > 0) Clock.Advance(StepMs);
+                return answer.IsCompleted;
+            });
+            return answer.Result;
+        }
+
         public void Dispose()
         {
+            Medium.TakesMs = 0;
             Medium.Mend();
             Eventually.Holds(() => Other.Call("PING") == "PONG" && Figure("owed") == 0 && Medium.Kept == 0);
             Other.Dispose();
@@ -182,6 +196,21 @@ internal sealed class HangingDiskTests
         Assert.That(stage.Other.Call("EVAL", "return redis.call('GET', 'hung')", "0"), Does.Contain(Why));
         Assert.That((stage.Clock.MonotonicUs - before) / 1000, Is.InRange(1000, TimeoutMs - 1));
         Assert.That(stage.Other.Call("PING"), Is.EqualTo("PONG"));
+    }
+
+    // Beyond the second, and within tier-read-timeout.
+    [Test]
+    public void What_a_script_has_not_waited_for_is_answered_to_whoever_can_be_put_off()
+    {
+        const int Keys = 20;
+        using Stage stage = Begin();
+        for (int i = 0; i < Keys; i++) stage.Cold($"slow {i}", new string('v', 3000));
+        stage.Medium.TakesMs = 1100;
+        Assert.That(stage.Other.Call("EVAL", "return redis.call('GET', 'slow 0')", "0"), Does.Contain(Why));
+        using TestClient client = stage.Connect();
+        string[][] asked = [.. Enumerable.Range(0, Keys).Select(static i => (string[])["STRLEN", $"slow {i}"])];
+        Assert.That(stage.Slowly(() => client.Pipeline(1, asked)), Is.All.EqualTo("3000"));
+        Assert.That((stage.Figure("late"), stage.Figure("owed")), Is.EqualTo((0, 0)));
     }
 
     // Nor for a second for each.

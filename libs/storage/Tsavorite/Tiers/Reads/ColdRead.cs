@@ -51,10 +51,12 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>The step that has counted a look at it last; and that step, which was put off then, does so again.</summary>
     public long CountedIn;
     public bool IsOwed;
+    /// <summary>The step that has waited for it in place for as long as it may (<see cref="HeldPatience.GiveUp"/>): to that one it is an error, though it is under way.</summary>
+    public long RefusedIn = -1;
     /// <summary>When it was first seen to have come.</summary>
     public long KeptSinceMs;
-    /// <summary>The device has not brought it in time, or would not: it may still be read another time.</summary>
-    public bool IsLate => State == ColdReadState.Failed && Error == Libc.ETIMEDOUT;
+    /// <summary>The device has not brought it in time, or would not, or has not brought it yet to somebody who had less: it may still be read another time.</summary>
+    public bool IsLate => State == ColdReadState.Failed ? Error == Libc.ETIMEDOUT : State <= ColdReadState.UnderWay && RefusedIn >= 0;
 
     /// <summary>The length of the record in what the device has read of a short one; false if it is none (store.C4), and why, 0 if all came.</summary>
     public bool TryMeasure(int result, out int bytes, out int error)

@@ -99,7 +99,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
-            if (read.State == ColdReadState.Failed)
+            if (read.State == ColdReadState.Failed || Patience.Tells(read))
             {
                 MetLate |= read.IsLate;
                 throw _tier.Unreadable(read);
@@ -197,8 +197,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = true;
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
-        bool owesNear = _device.IsOwed && _wanted.Exists(_device.OwesNear);
-        long endUs = begunAtUs + (isHeld ? Patience.LeftUs(owesNear) : long.MaxValue / 2);
+        long endUs = begunAtUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
         while (!IsWantedDone()) // others' reads may take longer
         {
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
@@ -234,8 +233,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Begins to read what is missing; or refuses it, where the turn that runs has waited for long enough.</summary>
     public void Begin(bool isSpent = false)
     {
-        if (_device.IsOwed)
-            TakeCome(); // an owner that does not poll learns here that the device answers again
+        if (_device.IsOwed || (MayPostpone is null && _pending > 0))
+            Poll(nowMs: long.MinValue); // an owner that does not poll learns here what has come, or was late, since it gave it up
         foreach (ColdRead read in _missing)
         {
             if (!_reads.TryAdd(read.Word, read))
@@ -292,7 +291,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
-        Patience.ForgetRefused(Discard);
+        Patience.BeginStep(Discard);
         _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
@@ -341,6 +340,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return where.Length != 0;
     }
 
+    /// <summary>A walk begins: what the step before it has given up is nothing to it.</summary>
+    public void BeginWalk() => Patience.EndStep(Discard);
+
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
     {
@@ -350,7 +352,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>
     public bool IsDone(ulong word) =>
-        !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay;
+        !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay || Patience.HasGivenUp(read);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -516,14 +518,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Keep(read);
     }
 
-    // Whoever stands and waits has done so for long enough; or what he waits for has no place with the device, which owes all.
+    // Whoever stands and waits has done so for long enough; or what he waits for has no place with the device, which owes all. Others may wait for the former longer.
     private void GiveUpWanted()
     {
         foreach (ulong word in _wanted)
         {
             if (!_reads.TryGetValue(word, out ColdRead? read) || read.State > ColdReadState.UnderWay)
                 continue;
-            if (read.State == ColdReadState.UnderWay)
+            if (_device.Awaited != 0)
+            {
+                Patience.GiveUp(read);
+                _tier.Count(TierCount.RefusedReads);
+            }
+            else if (read.State == ColdReadState.UnderWay)
                 GiveUp(read);
             else if (ReadQueue.RemoveFrom(read.IsLong ? _queuedLong : _queued, read))
                 Refuse(read);
