@@ -40,6 +40,10 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
     public uint Place => ColdRecord.PlaceOf(Life, ColdAddress.Offset(Word));
     public byte* Record;
+    /// <summary>It has not been given up.</summary>
+    public bool HasRecord => Record != null;
+    /// <summary>The turn that has looked at it last, where turns are told from each other.</summary>
+    public long UsedBy;
     /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>
     public bool IsInPlace;
     /// <summary>When it was handed to the device, by <see cref="ColdTier.NowUs"/>; and when a part of it was, or came, last.</summary>

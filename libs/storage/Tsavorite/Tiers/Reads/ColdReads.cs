@@ -78,6 +78,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
+    /// <summary>The first of these; 0: none.</summary>
+    public ulong Missing => HasMissing ? ColdAddress.Name(_wanted[0]) : 0;
+
     /// <summary>True while something that was fetched is kept.</summary>
     public bool Keeps => _kept.HasAny;
 
@@ -105,7 +108,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 throw _tier.Unreadable(read);
             }
             if (read.State == ColdReadState.Ready)
+            {
+                if (Patience.Turn is { } turn)
+                    Waits.Use(read, turn());
                 return read.Record;
+            }
         }
         else
         {
@@ -226,6 +233,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             if (read.State == ColdReadState.Ready)
                 StepWaits.Await(read, _needs, reads);
         }
+        Waits.AwaitUsed(_needs, reads);
         ForgetWanted();
         return new ColdWait([.. reads]);
     }
