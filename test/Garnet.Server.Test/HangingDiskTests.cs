@@ -50,6 +50,7 @@ internal sealed class HangingDiskTests
             "late" => tier.LateReads,
             "refused" => tier.RefusedReads,
             "waits" => tier.Waits,
+            "postponed" => tier.Postponed,
             _ => throw new ArgumentException(name),
         } : -1;
 
@@ -67,9 +68,11 @@ internal sealed class HangingDiskTests
             {
                 "hash" => ["HSET", "key", .. names.SelectMany(name => (string[])[name, filler])],
                 "set" => ["SADD", "key", .. names.Select(name => name + filler)],
-                "sorted" => ["ZADD", "key", .. names.Select(static (name, i) => (string[])[$"{i * 7919 % 300}", name]).SelectMany(static pair => pair)],
-                _ => ["RPUSH", "key", .. names],
+                "sorted" => ["ZADD", "key", .. names.Select(static (name, i) => (string[])[$"{i * 7919 % 1000}", name]).SelectMany(static pair => pair)],
+                "list" => ["RPUSH", "key", .. names],
+                _ => ["XGROUP", "CREATE", "key", "group", "0", "MKSTREAM"],
             });
+            if (kind == "stream") Other.Pipeline(1, [.. names.Select(name => (string[])["XADD", "key", "*", name, filler])]);
         }
 
         public void Demote(string key) => Assert.That(Other.Call("TIER.DEMOTE", key), Is.Not.EqualTo("0").And.Not.StartsWith("ERR"), key);
@@ -266,6 +269,76 @@ internal sealed class HangingDiskTests
         Assert.That(stage.Figure("late"), Is.Zero);
         if (command[0] != "RENAME") // what is left of the old name goes in the background
             Assert.That(stage.Figure("waits"), Is.Zero);
+    }
+
+    // Those that follow are fetched side by side, ever more of them: one after the other they would take as many reads as there are pieces.
+    [TestCase("hash", "HGETALL", "key")]
+    [TestCase("hash", "DUMP", "key")]
+    [TestCase("hash", "COPY", "key", "other")]
+    [TestCase("set", "SMEMBERS", "key")]
+    [TestCase("set", "SUNIONSTORE", "other", "key")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1", "REV")]
+    [TestCase("list", "LRANGE", "key", "0", "-1")]
+    [TestCase("list", "LPOS", "key", "name 4999", "RANK", "-1")]
+    [TestCase("list", "LPOS", "key", "name 1", "RANK", "-1")]
+    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
+    [TestCase("list", "COPY", "key", "other")]
+    [TestCase("stream", "XRANGE", "key", "-", "+")]
+    public void A_command_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
+    {
+        const int Entries = 5000, TimesMax = 20;
+        using Stage stage = Begin();
+        stage.Fill(kind, Entries);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 50;
+        (long postponed, int reads) = (stage.Figure("postponed"), stage.Medium.Reads);
+        using TestClient client = stage.Connect();
+        Assert.That(stage.Slowly(() => client.Call(command)), Does.Not.StartWith("ERR").And.Not.EqualTo("0"));
+        postponed = stage.Figure("postponed") - postponed;
+        TestContext.Out.WriteLine($"{string.Join(' ', command)}: put off {postponed} times for {stage.Medium.Reads - reads} reads, waited {stage.Figure("waits")}");
+        Assert.That((postponed <= TimesMax, stage.Figure("waits")), Is.EqualTo((true, 0)));
+    }
+
+    // It reads what it needs, and nothing else.
+    [TestCase("hash", 2, "HGET", "key", "name 7")]
+    [TestCase("list", 2, "LINDEX", "key", "2500")]
+    [TestCase("sorted", 4, "ZRANK", "key", "name 7")]
+    public void A_look_at_one_entry_of_a_large_collection_fetches_nothing_beside_it(string kind, int readsMax, params string[] command)
+    {
+        using Stage stage = Begin();
+        stage.Fill(kind, 5000);
+        stage.Demote("key");
+        int reads = stage.Medium.Reads;
+        Assert.That(stage.Other.Call(command), Is.Not.Empty);
+        Assert.That(stage.Medium.Reads - reads, Is.InRange(1, readsMax));
+    }
+
+    // More than is kept, even for who waits: what was read first has left when the last is there. It must have an end.
+    [Test]
+    public void A_collection_that_is_larger_than_what_is_kept_is_read_in_place_in_the_end()
+    {
+        const int Fields = 3000;
+        using Stage stage = Begin();
+        string value = new('v', 4000);
+        for (int i = 0; i < Fields; i++) stage.Other.Call("HSET", "key", $"name {i}", value);
+        stage.Demote("key");
+        long postponed = stage.Figure("postponed");
+        Assert.That(stage.Other.Call("HVALS", "key"), Has.Length.EqualTo((Fields * (value.Length + 1)) + 1));
+        TestContext.Out.WriteLine($"put off {stage.Figure("postponed") - postponed} times, waited {stage.Figure("waits")}");
+        Assert.That(stage.Figure("waits"), Is.GreaterThan(0));
+    }
+
+    [TestCase("HGETALL")]
+    [TestCase("HVALS")]
+    public void A_script_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string command)
+    {
+        using Stage stage = Begin();
+        stage.Fill("hash", 5000);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 300;
+        Assert.That(stage.Slowly(() => stage.Other.Call("EVAL", $"return #redis.call('{command}', KEYS[1])", "1", "key")), Is.EqualTo(command == "HVALS" ? "5000" : "10000"));
+        Assert.That(stage.Figure("waits"), Is.InRange(1, 10));
     }
 
     // Nor for a second for each.

@@ -204,9 +204,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = true;
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
-        long endUs = begunAtUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
-        while (!IsWantedDone()) // others' reads may take longer
+        long endUs = begunAtUs;
+        for (int left = int.MaxValue; !IsWantedDone();) // others' reads may take longer
         {
+            int before = left;
+            left = _wanted.Count(word => !IsDone(word));
+            if (left < before) // of many that are fetched side by side each has its time while others come
+                endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
             if (_device.Awaited == 0 || endUs <= _tier.NowUs)
                 GiveUpWanted();
