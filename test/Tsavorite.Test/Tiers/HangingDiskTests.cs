@@ -135,39 +135,6 @@ internal sealed class HangingDiskTests
         stage.ExpectValue("k50");
     }
 
-    // A disk that takes more than the second is slow, and not silent: what is said of it is for tier-read-timeout.
-    [Test]
-    public void What_somebody_has_waited_for_in_place_is_no_proof_against_a_slow_disk_that_others_ask()
-    {
-        using Stage stage = Cold(300);
-        string[][] segments = [.. stage.KeysBySegment(300)];
-        long turn = 1;
-        (stage.Tier.MayPostpone, stage.Tier.Turn, stage.Medium.TakesUs) = (static () => false, () => turn, Second + 1000);
-        stage.ExpectError(segments[0][0]);
-        stage.Expect(owed: 0, pending: 1);
-        (turn, stage.Tier.MayPostpone) = (2, static () => true);
-        string[] asked = [segments[0][0], segments[0][1], .. segments.Skip(1).Take(40).Select(static keys => keys[0])];
-        foreach (string key in asked) stage.Try(key);
-        stage.Pass(Second + 1000);
-        foreach (string key in asked) stage.ExpectValue(key);
-        Assert.That((stage.Figures.LateReads, stage.Figures.ReadFailures, stage.Figures.RefusedReads), Is.EqualTo((0, 0, 1)));
-        stage.Medium.TakesUs = 0;
-    }
-
-    [Test]
-    public void What_somebody_has_waited_for_in_place_is_late_when_the_time_is_over_and_not_before()
-    {
-        using Stage stage = Cold(100);
-        stage.Hang("k1");
-        stage.Tier.MayPostpone = static () => false;
-        stage.ExpectError("k1");
-        stage.Pass(TimeoutUs - Second - 1);
-        stage.Expect(owed: 0, pending: 1);
-        stage.Pass(1);
-        stage.Expect(owed: 1, pending: 0);
-        stage.ExpectError("k1");
-    }
-
     [Test]
     public void Who_holds_up_others_waits_for_a_second_in_all_of_a_turn_and_what_he_does_not_get_then_others_do()
     {

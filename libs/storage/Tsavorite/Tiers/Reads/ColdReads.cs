@@ -182,7 +182,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true)
     {
         Begin(isSpent: Patience.IsSpent);
-        if (IsWantedDone()) // it lies in persistent memory; or is refused
+        if (_wanted.TrueForAll(IsDone)) // it lies in persistent memory; or is refused
         {
             ForgetWanted();
             return;
@@ -205,10 +205,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
         long endUs = begunAtUs;
-        for (int left = int.MaxValue; !IsWantedDone();) // others' reads may take longer
+        for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left) // others' reads may take longer
         {
-            int before = left;
-            left = _wanted.Count(word => !IsDone(word));
             if (left < before) // of many that are fetched side by side each has its time while others come
                 endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
@@ -245,7 +243,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Begins to read what is missing; or refuses it, where the turn that runs has waited for long enough.</summary>
     public void Begin(bool isSpent = false)
     {
-        if (_device.IsOwed || (MayPostpone is null && _pending > 0))
+        if (_device.IsOwed || (HoldsUpOthers && _pending > 0))
             Poll(nowMs: long.MinValue); // an owner that does not poll learns here what has come, or was late, since it gave it up
         foreach (ColdRead read in _missing)
         {
@@ -293,8 +291,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _kept.GiveUp(nowMs);
         if (_queuedLong.Count > 0)
             Submit(); // there may be room for it now
-        bool news = _hasNews;
-        _hasNews = false;
+        (bool news, _hasNews) = (_hasNews, false);
         return news;
     }
 
@@ -383,16 +380,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _kept.Dispose();
         foreach (ColdRead read in (IEnumerable<ColdRead>)[.. _queued, .. _queuedLong, .. _reads.Values]) Free(read);
         _reads.Clear();
-        return true;
-    }
-
-    private bool IsWantedDone()
-    {
-        foreach (ulong word in _wanted)
-        {
-            if (!IsDone(word))
-                return false;
-        }
         return true;
     }
 

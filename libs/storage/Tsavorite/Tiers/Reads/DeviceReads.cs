@@ -79,7 +79,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     public bool IsLateNear(ulong word)
     {
         uint number = tier.Segments.NumberOf(word);
-        return HasAny && (OwesNear(word) || Array.Exists(_reads, read => read is { RefusedIn: >= 0 } && tier.Segments.NumberOf(read.Word) == number));
+        return HasAny
+            && (OwesNear(word) || Array.Exists(_reads, read => read is { RefusedIn: >= 0 } && tier.Segments.NumberOf(read.Word) == number));
     }
 
     /// <summary>Begins a read; there is room.</summary>
