@@ -12,6 +12,7 @@ namespace Garnet.Server.Admission;
 internal sealed class FetchedKeys : IKeyRule
 {
     private const int TriesMax = 3;
+    private const int FetchedMax = 4096; // of one command: one that comes to more has got on for long enough, or counts by itself how far it is
 
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
@@ -51,7 +52,8 @@ internal sealed class FetchedKeys : IKeyRule
         long since = client.Commands - client.FetchCommand;
         if (since > 1)
             client.Fetched = null;
-        bool getsOn = since != 0 && client.FetchHeldIn != client.Commands && (client.Fetched ??= []).Add(missing);
+        client.Fetched ??= [];
+        bool getsOn = since != 0 && client.FetchHeldIn != client.Commands && client.Fetched.Count < FetchedMax && client.Fetched.Add(missing);
         int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + (getsOn ? 0 : 1), _ => 1 };
         if (tries > TriesMax)
         {

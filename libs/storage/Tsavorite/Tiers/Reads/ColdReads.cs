@@ -205,9 +205,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
         long endUs = begunAtUs;
-        for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left) // others' reads may take longer
+        for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
         {
-            if (left < before) // of many that are fetched side by side each has its time while others come
+            if (left < before) // of many that are fetched side by side each has its time while others come; those of others may take longer
                 endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
             if (_device.Awaited == 0 || endUs <= _tier.NowUs)
