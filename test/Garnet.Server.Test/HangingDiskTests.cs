@@ -49,6 +49,8 @@ internal sealed class HangingDiskTests
             "owed" => tier.OwedReads,
             "late" => tier.LateReads,
             "refused" => tier.RefusedReads,
+            "waits" => tier.Waits,
+            "postponed" => tier.Postponed,
             _ => throw new ArgumentException(name),
         } : -1;
 
@@ -56,6 +58,21 @@ internal sealed class HangingDiskTests
         {
             Assert.That(Other.Call("SET", key, value), Is.EqualTo("OK"));
             Demote(key);
+        }
+
+        public void Fill(string kind, int entries)
+        {
+            string filler = new('v', 60);
+            IEnumerable<string> names = Enumerable.Range(0, entries).Select(static i => $"name {i}");
+            Other.Call(kind switch
+            {
+                "hash" => ["HSET", "key", .. names.SelectMany(name => (string[])[name, filler])],
+                "set" => ["SADD", "key", .. names.Select(name => name + filler)],
+                "sorted" => ["ZADD", "key", .. names.Select(static (name, i) => (string[])[$"{i * 7919 % 1000}", name]).SelectMany(static pair => pair)],
+                "list" => ["RPUSH", "key", .. names],
+                _ => ["XGROUP", "CREATE", "key", "group", "0", "MKSTREAM"],
+            });
+            if (kind == "stream") Other.Pipeline(1, [.. names.Select(name => (string[])["XADD", "key", "*", name, filler])]);
         }
 
         public void Demote(string key) => Assert.That(Other.Call("TIER.DEMOTE", key), Is.Not.EqualTo("0").And.Not.StartsWith("ERR"), key);
@@ -75,8 +92,22 @@ internal sealed class HangingDiskTests
             Assert.That(Other.Call("GET", "well"), Is.EqualTo("value"));
         }
 
+        /// <summary>Runs this while the clock goes on as far as the disk lets whoever asks wait.</summary>
+        public T Slowly<T>(Func<T> call)
+        {
+            const int StepMs = 50;
+            Task<T> answer = Task.Run(call);
+            Eventually.Holds(() =>
+            {
+                if (Medium.Kept > 0) Clock.Advance(StepMs);
+                return answer.IsCompleted;
+            });
+            return answer.Result;
+        }
+
         public void Dispose()
         {
+            Medium.TakesMs = 0;
             Medium.Mend();
             Eventually.Holds(() => Other.Call("PING") == "PONG" && Figure("owed") == 0 && Medium.Kept == 0);
             Other.Dispose();
@@ -184,6 +215,132 @@ internal sealed class HangingDiskTests
         Assert.That(stage.Other.Call("PING"), Is.EqualTo("PONG"));
     }
 
+    // Beyond the second, and within tier-read-timeout.
+    [Test]
+    public void What_a_script_has_not_waited_for_is_answered_to_whoever_can_be_put_off()
+    {
+        const int Keys = 20;
+        using Stage stage = Begin();
+        for (int i = 0; i < Keys; i++) stage.Cold($"slow {i}", new string('v', 3000));
+        stage.Medium.TakesMs = 1100;
+        Assert.That(stage.Other.Call("EVAL", "return redis.call('GET', 'slow 0')", "0"), Does.Contain(Why));
+        using TestClient client = stage.Connect();
+        string[][] asked = [.. Enumerable.Range(0, Keys).Select(static i => (string[])["STRLEN", $"slow {i}"])];
+        Assert.That(stage.Slowly(() => client.Pipeline(1, asked)), Is.All.EqualTo("3000"));
+        Assert.That((stage.Figure("late"), stage.Figure("owed")), Is.EqualTo((0, 0)));
+    }
+
+    // Root, directory and piece: each has to be read to know the next, and none of it is kept for as long as one read takes.
+    [TestCase("hash", "HGET", "key", "name 7")]
+    [TestCase("hash", "HGETALL", "key")]
+    [TestCase("hash", "HMGET", "key", "name 1", "name 100", "name 200", "name 250")]
+    [TestCase("hash", "DUMP", "key")]
+    [TestCase("hash", "RENAME", "key", "other")]
+    [TestCase("hash", "COPY", "key", "other")]
+    [TestCase("hash", "HDEL", "key", "name 7")]
+    [TestCase("set", "SMEMBERS", "key")]
+    [TestCase("set", "SPOP", "key", "3")]
+    [TestCase("set", "SUNIONSTORE", "other", "key", "key")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
+    [TestCase("sorted", "ZRANK", "key", "name 100")]
+    [TestCase("sorted", "ZADD", "key", "5", "name 100")]
+    [TestCase("list", "LRANGE", "key", "0", "-1")]
+    [TestCase("list", "LINSERT", "key", "BEFORE", "name 150", "x")]
+    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
+    public void A_disk_that_takes_longer_than_a_second_for_each_read_answers_for_collections_too(string kind, params string[] command)
+    {
+        const int Entries = 300;
+        using Stage stage = Begin();
+        stage.Fill(kind, Entries);
+        string[] twin = [.. command.Select(static word => word is "key" or "other" ? word + " twin" : word)];
+        if (command[0] != "SPOP")
+            stage.Other.Call("COPY", "key", "key twin");
+        stage.Demote("key");
+        stage.Medium.TakesMs = 1100;
+        using TestClient client = stage.Connect();
+        string reply = stage.Slowly(() => client.Call(command));
+        stage.Medium.TakesMs = 0;
+        if (command[0] is "SPOP")
+            Assert.That(reply.Split("name"), Has.Length.EqualTo(4));
+        else if (command[0] is "DUMP")
+            Assert.That(client.Call("RESTORE", "again", "0", reply), Is.EqualTo("OK"));
+        else
+            Assert.That(reply.Trim('[', ']').Split(' '), Is.EquivalentTo(client.Call(twin).Trim('[', ']').Split(' ')));
+        Assert.That(stage.Figure("late"), Is.Zero);
+        if (command[0] != "RENAME") // what is left of the old name goes in the background
+            Assert.That(stage.Figure("waits"), Is.Zero);
+    }
+
+    // Those that follow are fetched side by side, ever more of them: one after the other they would take as many reads as there are pieces.
+    [TestCase("hash", "HGETALL", "key")]
+    [TestCase("hash", "DUMP", "key")]
+    [TestCase("hash", "COPY", "key", "other")]
+    [TestCase("set", "SMEMBERS", "key")]
+    [TestCase("set", "SUNIONSTORE", "other", "key")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1", "REV")]
+    [TestCase("list", "LRANGE", "key", "0", "-1")]
+    [TestCase("list", "LPOS", "key", "name 4999", "RANK", "-1")]
+    [TestCase("list", "LPOS", "key", "name 1", "RANK", "-1")]
+    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
+    [TestCase("list", "COPY", "key", "other")]
+    [TestCase("stream", "XRANGE", "key", "-", "+")]
+    public void A_command_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
+    {
+        const int Entries = 5000, TimesMax = 20;
+        using Stage stage = Begin();
+        stage.Fill(kind, Entries);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 50;
+        (long postponed, int reads) = (stage.Figure("postponed"), stage.Medium.Reads);
+        using TestClient client = stage.Connect();
+        Assert.That(stage.Slowly(() => client.Call(command)), Does.Not.StartWith("ERR").And.Not.EqualTo("0"));
+        postponed = stage.Figure("postponed") - postponed;
+        TestContext.Out.WriteLine($"{string.Join(' ', command)}: put off {postponed} times for {stage.Medium.Reads - reads} reads, waited {stage.Figure("waits")}");
+        Assert.That((postponed <= TimesMax, stage.Figure("waits")), Is.EqualTo((true, 0)));
+    }
+
+    // It reads what it needs, and nothing else.
+    [TestCase("hash", 2, "HGET", "key", "name 7")]
+    [TestCase("list", 2, "LINDEX", "key", "2500")]
+    [TestCase("sorted", 4, "ZRANK", "key", "name 7")]
+    public void A_look_at_one_entry_of_a_large_collection_fetches_nothing_beside_it(string kind, int readsMax, params string[] command)
+    {
+        using Stage stage = Begin();
+        stage.Fill(kind, 5000);
+        stage.Demote("key");
+        int reads = stage.Medium.Reads;
+        Assert.That(stage.Other.Call(command), Is.Not.Empty);
+        Assert.That(stage.Medium.Reads - reads, Is.InRange(1, readsMax));
+    }
+
+    // More than is kept, even for who waits: what was read first has left when the last is there. It must have an end.
+    [Test]
+    public void A_collection_that_is_larger_than_what_is_kept_is_read_in_place_in_the_end()
+    {
+        const int Fields = 3000;
+        using Stage stage = Begin();
+        string value = new('v', 4000);
+        for (int i = 0; i < Fields; i++) stage.Other.Call("HSET", "key", $"name {i}", value);
+        stage.Demote("key");
+        long postponed = stage.Figure("postponed");
+        Assert.That(stage.Other.Call("HVALS", "key"), Has.Length.EqualTo((Fields * (value.Length + 1)) + 1));
+        TestContext.Out.WriteLine($"put off {stage.Figure("postponed") - postponed} times, waited {stage.Figure("waits")}");
+        Assert.That(stage.Figure("waits"), Is.GreaterThan(0));
+    }
+
+    [TestCase("HGETALL")]
+    [TestCase("HVALS")]
+    public void A_script_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string command)
+    {
+        using Stage stage = Begin();
+        stage.Fill("hash", 5000);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 300;
+        Assert.That(stage.Slowly(() => stage.Other.Call("EVAL", $"return #redis.call('{command}', KEYS[1])", "1", "key")), Is.EqualTo(command == "HVALS" ? "5000" : "10000"));
+        Assert.That(stage.Figure("waits"), Is.InRange(1, 10));
+    }
+
     // Nor for a second for each.
     [TestCase("EVAL", "for i = 1, 50 do redis.pcall('GET', 'hung ' .. i) end return redis.call('GET', 'memory')", "0")]
     [TestCase("EVAL", "for i = 1, 50 do redis.pcall('MGET', 'hung ' .. i, 'hung ' .. i + 1) end return redis.call('GET', 'memory')", "0")]
@@ -288,7 +445,8 @@ internal sealed class HangingDiskTests
         using TestClient client = stage.Connect();
         client.Send(remove);
         Eventually.Holds(() => stage.Medium.Kept > 0);
-        stage.Clock.Advance(TimeoutMs);
+        if (!isScript)
+            stage.Clock.Advance(TimeoutMs); // a script has waited for a second by itself
         Assert.That(client.Read(), Does.Contain(Why));
         Assert.That(client.Call("MGET", "first", "well", "last"), Is.EqualTo("[1 value 1]"));
         stage.Medium.Mend();

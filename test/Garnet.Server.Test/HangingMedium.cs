@@ -12,7 +12,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
     private readonly HashSet<long> _hung = [], _read = [];
     private readonly ManualResetEventSlim _takesWrites = new(initialState: true);
     private bool _isHung;
-    private int _kept;
+    private int _kept, _reads;
 
     public MediumFacts Facts => disk.Facts;
 
@@ -20,6 +20,12 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
 
     /// <summary>Reads that were begun and that the disk has not been told of.</summary>
     public int Kept => Volatile.Read(ref _kept);
+
+    /// <summary>How long each read takes by the clock that tests move, from when it was begun; of a disk that is slow.</summary>
+    public long TakesMs { get; set; }
+
+    /// <summary>Reads that the disk was told of.</summary>
+    public int Reads => Volatile.Read(ref _reads);
 
     /// <summary>Called whenever somebody waits for what hangs.</summary>
     public Action Waiting { get; set; } = static () => { };
@@ -65,6 +71,8 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
         _takesWrites.Dispose();
     }
 
+    private bool Keeps(in Begun read) => clock.MonotonicUs < read.ComesAtUs || Hangs(read.Offset);
+
     private bool Hangs(long offset)
     {
         lock (_gate)
@@ -74,7 +82,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
         }
     }
 
-    private readonly record struct Begun(ulong Token, long Offset, nint To, int Bytes);
+    private readonly record struct Begun(ulong Token, long Offset, nint To, int Bytes, long ComesAtUs);
 
     private sealed class Reader(HangingMedium medium, IMediumReader inner) : IMediumReader
     {
@@ -85,14 +93,15 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
 
         public void Begin(ulong token, long offset, byte* to, int bytes)
         {
-            if (!medium.Hangs(offset))
+            Interlocked.Increment(ref medium._reads);
+            if (!medium.Hangs(offset) && medium.TakesMs == 0)
             {
                 inner.Begin(token, offset, to, bytes);
                 _well++;
                 return;
             }
 
-            _kept.Add(new Begun(token, offset, (nint)to, bytes));
+            _kept.Add(new Begun(token, offset, (nint)to, bytes, medium.NowUs + (medium.TakesMs * 1000)));
             Interlocked.Increment(ref medium._kept);
         }
 
@@ -100,7 +109,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
 
         public int Take(Span<FinishedRead> finished)
         {
-            foreach (Begun read in _kept.Where(read => !medium.Hangs(read.Offset)).ToArray())
+            foreach (Begun read in _kept.Where(read => !medium.Keeps(read)).ToArray())
             {
                 _kept.Remove(read);
                 Interlocked.Decrement(ref medium._kept);
@@ -119,13 +128,15 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
         {
             inner.Wait(_kept.Count == 0 ? milliseconds : 1);
             if (_kept.Count != 0 && _well == 0 && milliseconds > 0)
-                medium.Pass(milliseconds);
+                medium.Pass(medium.TakesMs == 0 ? milliseconds : (int)Math.Clamp((_kept.Min(static read => read.ComesAtUs) - medium.NowUs + 999) / 1000, 1, milliseconds));
         }
 
         public void WakeNobody() => inner.WakeNobody();
 
         public void Dispose() => inner.Dispose();
     }
+
+    private long NowUs => clock.MonotonicUs;
 
     private void Pass(int milliseconds)
     {

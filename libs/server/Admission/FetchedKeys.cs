@@ -12,13 +12,14 @@ namespace Garnet.Server.Admission;
 internal sealed class FetchedKeys : IKeyRule
 {
     private const int TriesMax = 3;
+    private const int FetchedMax = 4096; // of one command: one that comes to more has got on for long enough, or counts by itself how far it is
 
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
     {
         if (!mayWait || !Look(ref call, in keys, database))
             return AdmissionResult.Allowed;
-        bool waits = MayTry(call.Client);
+        bool waits = MayTry(call.Client, call.Session.Tier!.Missing);
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
         call.Session.Tier!.BeginReads();
@@ -42,15 +43,26 @@ internal sealed class FetchedKeys : IKeyRule
         return misses;
     }
 
-    /// <summary>False once the command that the client is at has waited so often that what it needs left again each time: it waits in its run then.</summary>
-    internal static bool MayTry(Connection client)
+    /// <summary>
+    /// False once the command that the client is at has waited so often for what it had waited for before, since that left again each time: it waits in its run then. What it
+    /// comes to for the first time shows that it has got on: it may have to read one thing to know the next, on a disk that takes its time for each.
+    /// </summary>
+    internal static bool MayTry(Connection client, ulong missing)
     {
         // Since it was put off last. 0: asked twice about one framing, 1: the same one, framed again. One that runs in spite of all is put off no more: what
         // comes behind it is another.
         long since = client.Commands - client.FetchCommand;
-        int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + 1, _ => 1 };
+        if (since > 1)
+            client.Fetched = null;
+        client.Fetched ??= [];
+        bool getsOn = since != 0 && client.FetchHeldIn != client.Commands && client.Fetched.Count < FetchedMax && client.Fetched.Add(missing);
+        int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + (getsOn ? 0 : 1), _ => 1 };
         if (tries > TriesMax)
+        {
+            client.FetchHeldIn = client.Commands;
             return false;
+        }
+
         (client.FetchCommand, client.FetchTries) = (client.Commands, tries);
         MemoryWait.Carry(client);
         return true;

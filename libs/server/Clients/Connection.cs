@@ -81,7 +81,9 @@ internal sealed unsafe class Connection
     internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
     internal long OverSoftLimitSinceMs;
     internal long FetchCommand;      // number of the command that was put off for the tier last
-    internal int FetchTries;         // how often in a row
+    internal int FetchTries;         // how often in a row, not counting where it had got on
+    internal long FetchHeldIn = NoCommand; // number of the command that has been put off too often last
+    internal HashSet<ulong>? Fetched; // what that one was put off for
     internal long RoomCommand = NoCommand; // number of the command that was put off for room last
     internal long RoomUntilMs;       // until when it is, Unix milliseconds
     internal LinkedListNode<Connection>? RoomPlace; // among those that wait for room, if it ever has

@@ -103,7 +103,8 @@ internal sealed unsafe class Fetching
 
     // In the middle of its first change an edit has changed nothing yet, or does not ask.
     private bool MayFetch() =>
-        MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
+        MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript)
+        && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At], _tier!.Missing);
 
     // A script asks before it takes its locks.
     private bool MayWaitForRoom() =>

@@ -68,7 +68,7 @@ internal static class TieringFigures
             static m => Tier(m).OwedReads);
         list.Counter(
             "tier_refused_reads", "garnet_tier_refused_reads_total",
-            "Reads that were not begun as the disk owes the same one, or many: an error at once.",
+            "Reads that were an error before tier-read-timeout: the disk owes the same one, or many; or waited for in place in vain.",
             static m => Tier(m).RefusedReads);
         list.Gauge(
             "tier_write_ms", "garnet_tier_write_milliseconds", "How long the write that is under way has taken; 0: none is.",

@@ -43,6 +43,7 @@ internal static unsafe class Scanner
         if ((long)(cursor >> 40) >= partitions)
             return 0;
         terms.Cold?.BeginSeveral();
+        terms.Cold?.BeginWalk();
         while (shown < count && buckets-- > 0)
         {
             terms.Cold?.Trim();
@@ -91,6 +92,7 @@ internal static unsafe class Scanner
     public static bool Random<T>(StoreCore core, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
     {
         ulong before = random;
+        terms.Cold?.BeginWalk();
         if (terms.Cold is not null)
             terms.Cold.Late = null;
         bool found = RandomOnce(core, terms, ref random, ref read);

@@ -47,6 +47,7 @@ public unsafe struct ListWalk
         {
             if (!_chunked || !PageDirectory.TryNext(ref edit, ref _spot))
                 return false;
+            PageDirectory.LookAhead(ref edit, _spot, step: 1);
             Enter(ref edit, _spot);
             _at = _first;
         }
@@ -62,6 +63,7 @@ public unsafe struct ListWalk
         {
             if (!_chunked || !PageDirectory.TryPrevious(ref edit, ref _spot))
                 return false;
+            PageDirectory.LookAhead(ref edit, _spot, step: -1);
             Enter(ref edit, _spot);
             _at = _end;
         }

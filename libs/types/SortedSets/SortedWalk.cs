@@ -95,6 +95,7 @@ public unsafe struct SortedWalk
         {
             if (!PageDirectory.TryNext(ref edit, ref _spot))
                 return false;
+            PageDirectory.LookAhead(ref edit, _spot, step: 1);
             _page = Sequence.Open(ref edit, _spot.Number);
             _at = _page.First;
         }
@@ -111,6 +112,7 @@ public unsafe struct SortedWalk
         {
             if (!PageDirectory.TryPrevious(ref edit, ref _spot))
                 return false;
+            PageDirectory.LookAhead(ref edit, _spot, step: -1);
             _page = Sequence.Open(ref edit, _spot.Number);
             _at = _page.End;
         }

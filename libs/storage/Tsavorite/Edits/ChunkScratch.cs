@@ -15,6 +15,9 @@ internal sealed unsafe class ChunkScratch : IDisposable
     /// <summary>What an edit has changed, as it was before; where there is a tier.</summary>
     public BeforeImages Before => _before ??= new BeforeImages();
     private BeforeImages? _before;
+    /// <summary>How many of a value's chunks are fetched at once; where there is a tier.</summary>
+    public ChunkAhead Ahead => _ahead ??= new ChunkAhead();
+    private ChunkAhead? _ahead;
     private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);
     private bool _isDisposed;
 

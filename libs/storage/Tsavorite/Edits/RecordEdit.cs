@@ -84,6 +84,9 @@ public unsafe ref struct RecordEdit
     /// <summary>The clock by which the caller decides what is due.</summary>
     public readonly long NowMs => _nowMs;
 
+    /// <summary>True if parts of the value may lie on a tier.</summary>
+    public readonly bool MayLack => _state != EditState.AllHere;
+
     /// <summary>True once memory ran out, or something was too large; an edit that can do without what it asked for sets it back.</summary>
     public bool OutOfMemory
     {
@@ -102,6 +105,11 @@ public unsafe ref struct RecordEdit
     internal readonly ulong* Slot => _slot;
     internal readonly byte* Bucket => _bucket;
     internal readonly byte* Found => _record;
+    internal readonly StoreCore Core => _core;
+    internal readonly Partition* Partition => _partition;
+    internal readonly KeyRef Key => _key;
+    internal readonly ColdReads? Cold => _state == EditState.AllHere ? null : _scratch.Cold;
+    internal readonly ChunkAhead Ahead => _scratch.Ahead;
 
     /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
@@ -336,23 +344,6 @@ public unsafe ref struct RecordEdit
         ForgetChunks(); // words of its bucket may have changed places
     }
 
-    /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
-    public long Footprint(out int records)
-    {
-        long bytes = _core.Records.Capacity(_record);
-        records = 1;
-        uint sets = RootLimit.SetsOf(Value);
-        for (uint i = 0; Owner != 0 && i < RootLimit.Of(Value) * sets; i++)
-        {
-            byte* chunk = FindChunk(RootLimit.NumberOf(i % sets, i / sets));
-            if (chunk == null)
-                continue;
-            bytes += _core.Records.Capacity(chunk);
-            records++;
-        }
-        return bytes;
-    }
-
     /// <summary>Seeded hash of bytes behind which 16 more can be read; 64 bits, all good.</summary>
     public static ulong Hash(byte* bytes, int length, ulong seed) => KeyHash.Of(bytes, length, seed);
 
@@ -407,7 +398,7 @@ public unsafe ref struct RecordEdit
         Owner = owner;
     }
 
-    private byte* FindChunk(uint number) => Last.Number == number && Last.Record != null ? Last.Record : FindOtherChunk(number);
+    internal byte* FindChunk(uint number) => Last.Number == number && Last.Record != null ? Last.Record : FindOtherChunk(number);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* FindOtherChunk(uint number)
@@ -450,7 +441,10 @@ public unsafe ref struct RecordEdit
         try
         {
             while ((image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
+            {
+                this.LookBehind(cold, place.Number);
                 cold.Fetch(mayThrow: _state == EditState.Unchanged || _scratch.Before.IsWhole);
+            }
         }
         catch (Exception e) when (_state == EditState.Kept && (e is ColdMissException || (e is GarnetException && !_mayLack)))
         {

@@ -13,6 +13,8 @@ public static unsafe class RootLimit
     public const uint SecondSet = 1u << 31;
     /// <summary>Bit of a third set; a root that has chunks of it says so by this bit of its limit, so that others are not looked through for them.</summary>
     public const uint ThirdSet = 1u << 30;
+    /// <summary>The bits that tell the sets apart.</summary>
+    internal const uint Sets = SecondSet | ThirdSet;
     internal const int ValueBytesMin = Offset + sizeof(uint);
     private const int Offset = 4;
 
@@ -42,5 +44,5 @@ public static unsafe class RootLimit
     private static uint Field(byte* value) => Unsafe.ReadUnaligned<uint>(value + Offset);
 
     private static uint Above(uint limit, uint number) =>
-        Math.Max(limit & ~ThirdSet, (number & ~(SecondSet | ThirdSet)) + 1) | ((limit | number) & ThirdSet);
+        Math.Max(limit & ~ThirdSet, (number & ~Sets) + 1) | ((limit | number) & ThirdSet);
 }

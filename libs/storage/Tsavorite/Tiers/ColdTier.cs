@@ -196,7 +196,7 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>What whoever wanted the record is told.</summary>
     public GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
-        WhyUnreadable(PlaceOf(read), read.Error), Remedy);
+        WhyUnreadable(PlaceOf(read), read.State == ColdReadState.Failed ? read.Error : Libc.ETIMEDOUT), Remedy);
 
     /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
     public static string WhyUnreadable(string place, int error) =>

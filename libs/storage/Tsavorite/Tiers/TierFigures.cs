@@ -34,7 +34,7 @@ public sealed record TierFigures
     public required long ReadFailures { get; init; }
     /// <summary>Reads that the device has not answered in time, whose waiters had an error.</summary>
     public long LateReads { get; init; }
-    /// <summary>Reads that were not begun, since the device owes the same one, or many.</summary>
+    /// <summary>Reads that were not begun, since the device owes the same one, or many; and those that somebody waited for in place and gave up.</summary>
     public long RefusedReads { get; init; }
     /// <summary>Of the late ones, those that it has not given back yet.</summary>
     public long OwedReads { get; init; }

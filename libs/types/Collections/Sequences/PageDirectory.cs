@@ -78,6 +78,15 @@ public static unsafe class PageDirectory
         return true;
     }
 
+    /// <summary>A walk that goes by so many pages (1: forth, -1: back) has come to this one and is about to look at it: what has to be fetched is, with those that follow.</summary>
+    public static void LookAhead(ref RecordEdit edit, in PageSpot page, int step)
+    {
+        if (!edit.MayLack)
+            return;
+        PageSlot* slots = Slots(ref edit, page.Branch, out int used);
+        edit.LookAhead(&slots[page.Slot].Number, step * (sizeof(PageSlot) / sizeof(uint)), step > 0 ? used - page.Slot : page.Slot + 1);
+    }
+
     /// <summary>The page of the element with that index, which becomes the one in the page; for the end it is behind the last page's last one.</summary>
     public static PageSpot Seek(ref RecordEdit edit, ref long index)
     {

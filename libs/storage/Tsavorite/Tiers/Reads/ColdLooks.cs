@@ -63,10 +63,28 @@ internal static unsafe class ColdLooks
         return null;
     }
 
+    /// <summary>A chunk of that hash is needed soon: true if any of the bucket that may be it is not known of, and is among the missing now.</summary>
+    public static bool WantsChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash)
+    {
+        bool wants = false;
+        ulong tag = Shape.TagOf(shape, hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
+                continue;
+            if (reads.Known(word) is not null)
+                continue;
+            reads.Record(word);
+            wants = true;
+        }
+        return wants;
+    }
+
     /// <summary>True if the word's record was wanted and could not be read; a walk learns what of it was late (<see cref="ColdReads.Late"/>).</summary>
     public static bool IsUnreadable(this ColdReads reads, ulong word)
     {
-        if (reads.Known(word) is not { State: ColdReadState.Failed } read)
+        if (reads.Known(word) is not { } read || (read.State != ColdReadState.Failed && !reads.Patience.Tells(read)))
             return false;
         if (read.IsLate && (reads.Late is null || read.BegunAtUs != 0))
             reads.Late = read;

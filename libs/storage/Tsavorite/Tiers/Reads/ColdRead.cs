@@ -40,6 +40,10 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
     public uint Place => ColdRecord.PlaceOf(Life, ColdAddress.Offset(Word));
     public byte* Record;
+    /// <summary>It has not been given up.</summary>
+    public bool HasRecord => Record != null;
+    /// <summary>The turn that has looked at it last, where turns are told from each other.</summary>
+    public long UsedBy;
     /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>
     public bool IsInPlace;
     /// <summary>When it was handed to the device, by <see cref="ColdTier.NowUs"/>; and when a part of it was, or came, last.</summary>
@@ -51,10 +55,12 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>The step that has counted a look at it last; and that step, which was put off then, does so again.</summary>
     public long CountedIn;
     public bool IsOwed;
+    /// <summary>The step that has waited for it in place for as long as it may (<see cref="HeldPatience.GiveUp"/>): to that one it is an error, though it is under way.</summary>
+    public long RefusedIn = -1;
     /// <summary>When it was first seen to have come.</summary>
     public long KeptSinceMs;
-    /// <summary>The device has not brought it in time, or would not: it may still be read another time.</summary>
-    public bool IsLate => State == ColdReadState.Failed && Error == Libc.ETIMEDOUT;
+    /// <summary>The device has not brought it in time, or would not, or has not brought it yet to somebody who had less: it may still be read another time.</summary>
+    public bool IsLate => State == ColdReadState.Failed ? Error == Libc.ETIMEDOUT : State <= ColdReadState.UnderWay && RefusedIn >= 0;
 
     /// <summary>The length of the record in what the device has read of a short one; false if it is none (store.C4), and why, 0 if all came.</summary>
     public bool TryMeasure(int result, out int bytes, out int error)

@@ -78,6 +78,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
+    /// <summary>The first of these; 0: none.</summary>
+    public ulong Missing => HasMissing ? ColdAddress.Name(_wanted[0]) : 0;
+
     /// <summary>True while something that was fetched is kept.</summary>
     public bool Keeps => _kept.HasAny;
 
@@ -99,13 +102,17 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
-            if (read.State == ColdReadState.Failed)
+            if (read.State == ColdReadState.Failed || Patience.Tells(read))
             {
                 MetLate |= read.IsLate;
                 throw _tier.Unreadable(read);
             }
             if (read.State == ColdReadState.Ready)
+            {
+                if (Patience.Turn is { } turn)
+                    Waits.Use(read, turn());
                 return read.Record;
+            }
         }
         else
         {
@@ -175,7 +182,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true)
     {
         Begin(isSpent: Patience.IsSpent);
-        if (IsWantedDone()) // it lies in persistent memory; or is refused
+        if (_wanted.TrueForAll(IsDone)) // it lies in persistent memory; or is refused
         {
             ForgetWanted();
             return;
@@ -197,10 +204,11 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = true;
         Submit();
         bool isHeld = HoldsUpOthers || MayPostpone is not null;
-        bool owesNear = _device.IsOwed && _wanted.Exists(_device.OwesNear);
-        long endUs = begunAtUs + (isHeld ? Patience.LeftUs(owesNear) : long.MaxValue / 2);
-        while (!IsWantedDone()) // others' reads may take longer
+        long endUs = begunAtUs;
+        for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
         {
+            if (left < before) // of many that are fetched side by side each has its time while others come; those of others may take longer
+                endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
             if (_device.Awaited == 0 || endUs <= _tier.NowUs)
                 GiveUpWanted();
@@ -227,6 +235,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             if (read.State == ColdReadState.Ready)
                 StepWaits.Await(read, _needs, reads);
         }
+        Waits.AwaitUsed(_needs, reads);
         ForgetWanted();
         return new ColdWait([.. reads]);
     }
@@ -234,8 +243,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Begins to read what is missing; or refuses it, where the turn that runs has waited for long enough.</summary>
     public void Begin(bool isSpent = false)
     {
-        if (_device.IsOwed)
-            TakeCome(); // an owner that does not poll learns here that the device answers again
+        if (_device.IsOwed || (HoldsUpOthers && _pending > 0))
+            Poll(nowMs: long.MinValue); // an owner that does not poll learns here what has come, or was late, since it gave it up
         foreach (ColdRead read in _missing)
         {
             if (!_reads.TryAdd(read.Word, read))
@@ -282,8 +291,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _kept.GiveUp(nowMs);
         if (_queuedLong.Count > 0)
             Submit(); // there may be room for it now
-        bool news = _hasNews;
-        _hasNews = false;
+        (bool news, _hasNews) = (_hasNews, false);
         return news;
     }
 
@@ -292,7 +300,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
-        Patience.ForgetRefused(Discard);
+        Patience.BeginStep(Discard);
         _looks.Begin();
         _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
@@ -341,6 +349,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return where.Length != 0;
     }
 
+    /// <summary>A walk begins: what the step before it has given up is nothing to it.</summary>
+    public void BeginWalk() => Patience.EndStep(Discard);
+
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
     {
@@ -350,7 +361,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>
     public bool IsDone(ulong word) =>
-        !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay;
+        !_reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) || read.State > ColdReadState.UnderWay || Patience.HasGivenUp(read);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -369,16 +380,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _kept.Dispose();
         foreach (ColdRead read in (IEnumerable<ColdRead>)[.. _queued, .. _queuedLong, .. _reads.Values]) Free(read);
         _reads.Clear();
-        return true;
-    }
-
-    private bool IsWantedDone()
-    {
-        foreach (ulong word in _wanted)
-        {
-            if (!IsDone(word))
-                return false;
-        }
         return true;
     }
 
@@ -516,14 +517,19 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Keep(read);
     }
 
-    // Whoever stands and waits has done so for long enough; or what he waits for has no place with the device, which owes all.
+    // Whoever stands and waits has done so for long enough; or what he waits for has no place with the device, which owes all. Others may wait for the former longer.
     private void GiveUpWanted()
     {
         foreach (ulong word in _wanted)
         {
             if (!_reads.TryGetValue(word, out ColdRead? read) || read.State > ColdReadState.UnderWay)
                 continue;
-            if (read.State == ColdReadState.UnderWay)
+            if (_device.Awaited != 0)
+            {
+                Patience.GiveUp(read);
+                _tier.Count(TierCount.RefusedReads);
+            }
+            else if (read.State == ColdReadState.UnderWay)
                 GiveUp(read);
             else if (ReadQueue.RemoveFrom(read.IsLong ? _queuedLong : _queued, read))
                 Refuse(read);

@@ -75,8 +75,13 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     /// <summary>True if one that has stood behind others may be begun still: not where it came before the device was late, or what it needs is owed by now.</summary>
     public bool MayBegin(ColdRead read) => read.IsProbe ? !IsInVain(read) : !Refuses(read, others: int.MaxValue);
 
-    /// <summary>True if it owes something of the segment that the word's record lies in.</summary>
-    public bool OwesNear(ulong word) => OwedNear(word) != 0;
+    /// <summary>True if it owes something of the segment that the word's record lies in, or has let somebody wait in place in vain for something there.</summary>
+    public bool IsLateNear(ulong word)
+    {
+        uint number = tier.Segments.NumberOf(word);
+        return HasAny
+            && (OwesNear(word) || Array.Exists(_reads, read => read is { RefusedIn: >= 0 } && tier.Segments.NumberOf(read.Word) == number));
+    }
 
     /// <summary>Begins a read; there is room.</summary>
     public void Begin(ColdRead read, long start, int bytes)
@@ -240,6 +245,8 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     }
 
     private int OwedNear(ulong word) => _owedOfSegment.GetValueOrDefault(tier.Segments.NumberOf(word));
+
+    private bool OwesNear(ulong word) => OwedNear(word) != 0;
 
     private bool OwesMuch => Depth - _owedPlaces <= AwaitedMax;
 

@@ -8,10 +8,11 @@ namespace Tsavorite;
 /// </summary>
 internal sealed class HeldPatience
 {
-    /// <summary>For one read, and for all of a turn that are late; and for one where the device owes some near it already.</summary>
+    /// <summary>For one read, and for all of a turn that are late; and for one beside others that have not come in that time.</summary>
     public const long LongestUs = 1_000_000, LateUs = 100_000;
     private readonly List<ColdRead> _refused = [];
-    private long _turn, _spentUs;
+    private long _turn, _spentUs, _step;
+    private bool _isToBeTold;
 
     /// <summary>Waits in place that there were, of all.</summary>
     public long Waits { get; private set; }
@@ -32,7 +33,24 @@ internal sealed class HeldPatience
     }
 
     /// <summary>How long a read of the turn may take.</summary>
-    public long LeftUs(bool owesNear) => IsSpent ? 0 : Math.Min(owesNear ? LateUs : LongestUs, LongestUs - _spentUs);
+    public long LeftUs(bool isLateNear) => IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
+
+    /// <summary>
+    /// The step that runs waits for what is under way no longer; to it that is an error. Nobody else is told so: a disk that is slow is not silent, which tier-read-timeout alone
+    /// decides.
+    /// </summary>
+    public void GiveUp(ColdRead read) => (read.RefusedIn, _isToBeTold) = (_step, true);
+
+    /// <summary>True if the step that runs has given it up.</summary>
+    public bool HasGivenUp(ColdRead read) => read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
+
+    /// <summary>The same, where the step is told: until then it may begin anew, to look again for what it has waited for.</summary>
+    public bool Tells(ColdRead read)
+    {
+        bool hasGivenUp = HasGivenUp(read);
+        _isToBeTold &= !hasGivenUp;
+        return hasGivenUp;
+    }
 
     /// <summary>The turn has waited for so long; in vain or not: a disk that is only slow, or a machine that is, is no reason for an error.</summary>
     public void Spend(long microseconds, bool isInVain)
@@ -48,10 +66,18 @@ internal sealed class HeldPatience
         _refused.Add(read);
     }
 
-    /// <summary>Another step begins.</summary>
-    public void ForgetRefused(Action<ColdRead> forget)
+    /// <summary>Another step begins, or the same one anew.</summary>
+    public void BeginStep(Action<ColdRead> forget)
     {
+        _step += _isToBeTold ? 0 : 1;
         foreach (ColdRead read in _refused) forget(read);
         _refused.Clear();
+    }
+
+    /// <summary>The step is over: the next one is another.</summary>
+    public void EndStep(Action<ColdRead> forget)
+    {
+        _isToBeTold = false;
+        BeginStep(forget);
     }
 }

@@ -9,6 +9,8 @@ namespace Tsavorite;
 internal sealed class StepWaits(KeptReads kept)
 {
     private readonly List<ColdWait> _over = []; // since the last look
+    private readonly List<ColdRead> _used = []; // by one turn
+    private long _usedBy;
 
     /// <summary>A step that is put off waits for this too; the step that needs it is the one of that number.</summary>
     public static void Await(ColdRead read, long step, List<ColdRead> reads)
@@ -18,6 +20,36 @@ internal sealed class StepWaits(KeptReads kept)
         read.AwaitedIn = step;
         read.Awaited++;
         reads.Add(read);
+    }
+
+    /// <summary>The turn has looked at what is there.</summary>
+    public void Use(ColdRead read, long turn)
+    {
+        if (turn != _usedBy)
+        {
+            _used.Clear();
+            _usedBy = turn;
+        }
+
+        if (read.UsedBy == turn)
+            return;
+        read.UsedBy = turn;
+        _used.Add(read);
+    }
+
+    /// <summary>
+    /// The turn is put off: what it has looked at stays until it is done again. A disk that is slow would have it begin with its first read again each time. Not so those in
+    /// several segments, which hold each other up.
+    /// </summary>
+    public void AwaitUsed(long step, List<ColdRead> reads)
+    {
+        foreach (ColdRead read in _used)
+        {
+            if (read is { State: ColdReadState.Ready, IsLong: false, IsInPlace: false } && read.HasRecord)
+                Await(read, step, reads);
+        }
+
+        _used.Clear();
     }
 
     /// <summary>

@@ -1,0 +1,51 @@
+namespace Tsavorite;
+
+/// <summary>
+/// How many chunks of a value are fetched beside one that is lacked: a walk over all of it would wait for the device at each of them otherwise. Whoever looks here and there gets none.
+/// A walk shows itself by lacking what comes next behind what was fetched last, and gets twice as many each time.
+/// </summary>
+internal sealed class ChunkAhead
+{
+    /// <summary>
+    /// At once; and so many that are there are passed at most to find those. The device has a fourth of them at a time, which is what others wait for; with fewer a walk that is put
+    /// off would be done again from its beginning too often.
+    /// </summary>
+    private const int ChunksMax = 256, PassedMax = 2 * ChunksMax;
+    private const int ChunksFirst = 8, Growth = 2;
+    private const int SetShift = 30; // each set of numbers is walked by itself
+    private const uint WalksMax = 16;
+    private readonly Walk[] _walks = new Walk[WalksMax];
+    private ulong _toldOwner;
+    private uint _told;
+
+    /// <summary>What of those behind the number is looked at at most.</summary>
+    public static uint EndOf(uint number, uint limit) => number + Math.Min(PassedMax, limit - Math.Min(limit, number & ~RootLimit.Sets));
+
+    /// <summary>The chunk is lacked: so many that follow it are to be fetched with it.</summary>
+    public int Begin(ulong owner, uint number)
+    {
+        ref Walk walk = ref WalkOf(owner, number);
+        bool goesOn = walk.Owner == owner && number - walk.Next < PassedMax;
+        walk.Chunks = goesOn ? Math.Clamp(walk.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
+        walk.Owner = owner;
+        return walk.Chunks;
+    }
+
+    /// <summary>A walk that has those which are fetched with the chunk lacks that one next.</summary>
+    public void End(ulong owner, uint number, uint next) => WalkOf(owner, number).Next = next;
+
+    /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
+    public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);
+
+    /// <summary>True if it was.</summary>
+    public bool WasTold(ulong owner, uint number) => _toldOwner == owner && _told == number;
+
+    private ref Walk WalkOf(ulong owner, uint number) => ref _walks[(owner ^ (number >> SetShift)) % WalksMax];
+
+    private struct Walk
+    {
+        public ulong Owner;
+        public uint Next;
+        public int Chunks;
+    }
+}

@@ -1,0 +1,59 @@
+namespace Tsavorite;
+
+/// <summary>What goes through many chunks of a value, and has those that lie on a tier fetched side by side (<see cref="ChunkAhead"/>).</summary>
+public static unsafe class EditWalks
+{
+    /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
+    public static long Footprint(this ref RecordEdit edit, out int records)
+    {
+        long bytes = edit.Core.Records.Capacity(edit.Found);
+        records = 1;
+        uint sets = RootLimit.SetsOf(edit.Value);
+        for (uint i = 0; edit.Owner != 0 && i < RootLimit.Of(edit.Value) * sets; i++)
+        {
+            byte* chunk = edit.FindChunk(RootLimit.NumberOf(i % sets, i / sets));
+            if (chunk == null)
+                continue;
+            bytes += edit.Core.Records.Capacity(chunk);
+            records++;
+        }
+        return bytes;
+    }
+
+    /// <summary>
+    /// A walk comes to the first of these chunks now, and then to the others, in this order: their numbers stand that many numbers apart from each other. To be followed by a look
+    /// at the first.
+    /// </summary>
+    public static void LookAhead(this ref RecordEdit edit, uint* numbers, int apart, int count)
+    {
+        if (edit.Cold is not { } cold || !edit.Wants(cold, *numbers))
+            return;
+        int left = edit.Ahead.Begin(edit.Owner, *numbers), at = 1;
+        for (; at < count && left > 0 && cold.MayWalkAhead; at++)
+            left -= edit.Wants(cold, numbers[at * apart]) ? 1 : 0;
+        edit.Ahead.End(edit.Owner, *numbers, at < count ? numbers[at * apart] : *numbers + 1);
+        edit.Ahead.Tell(edit.Owner, *numbers);
+    }
+
+    /// <summary>The chunk is lacked. Most follow each other in the order of their numbers.</summary>
+    internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
+    {
+        if (edit.Ahead.WasTold(edit.Owner, number))
+            return;
+        int left = edit.Ahead.Begin(edit.Owner, number);
+        uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));
+        for (; next < end && left > 0 && cold.MayWalkAhead; next++)
+            left -= edit.Wants(cold, next) ? 1 : 0;
+        edit.Ahead.End(edit.Owner, number, next);
+    }
+
+    // True if it has to be fetched: it is with what is lacked.
+    private static bool Wants(this ref RecordEdit edit, ColdReads cold, uint number)
+    {
+        Shape* shape = edit.Core.Shape;
+        ulong hash = ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, number);
+        byte* bucket = Shape.BucketOf(shape, edit.Partition, hash);
+        return Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) == null
+            && cold.WantsChunk(shape, edit.Partition, bucket, hash);
+    }
+}
