@@ -19,7 +19,7 @@ internal sealed class FetchedKeys : IKeyRule
     {
         if (!mayWait || !Look(ref call, in keys, database))
             return AdmissionResult.Allowed;
-        bool waits = MayTry(call.Client, call.Session.Tier!.Missing);
+        bool waits = MayTry(call.Client, missing: 0);
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
         call.Session.Tier!.BeginReads();
@@ -45,7 +45,7 @@ internal sealed class FetchedKeys : IKeyRule
 
     /// <summary>
     /// False once the command that the client is at has waited so often for what it had waited for before, since that left again each time: it waits in its run then. What it
-    /// comes to for the first time shows that it has got on: it may have to read one thing to know the next, on a disk that takes its time for each.
+    /// comes to for the first time (0: that says nothing) shows that it has got on: it may have to read one thing to know the next, on a disk that takes its time for each.
     /// </summary>
     internal static bool MayTry(Connection client, ulong missing)
     {

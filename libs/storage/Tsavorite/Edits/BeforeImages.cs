@@ -15,6 +15,7 @@ internal sealed unsafe class BeforeImages
     /// Bytes of memory that are kept for one edit. Most change a few chunks of some KiB. What changes more has all of the value's chunks read before it goes on.
     /// </summary>
     public const int BytesMax = 16 << 20;
+    private const int MuchBytes = 64 << 10;
     private const int Absent = -1, NumbersMax = 4096; // kept from one edit to the next: more take long to be cleared
 
     private readonly List<Image> _images = [];
@@ -46,6 +47,9 @@ internal sealed unsafe class BeforeImages
         if (bytes > 0)
             _bytes.Write(new ReadOnlySpan<byte>(Record.Value(record), bytes));
     }
+
+    /// <summary>So much that it is not to be put back, and changed again, for each chunk that has to be fetched.</summary>
+    public bool IsMuch => _bytes.WrittenCount > MuchBytes;
 
     /// <summary>Puts back all that was kept.</summary>
     public void TakeBack(ref RecordEdit edit)

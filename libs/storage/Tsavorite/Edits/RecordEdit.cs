@@ -443,7 +443,8 @@ public unsafe ref struct RecordEdit
             while ((image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
             {
                 this.LookBehind(cold, place.Number);
-                cold.Fetch(mayThrow: _state == EditState.Unchanged || _scratch.Before.IsWhole);
+                bool isUnchanged = _state == EditState.Unchanged;
+                cold.Fetch(mayThrow: isUnchanged || _scratch.Before.IsWhole, takesBackMuch: !isUnchanged && _scratch.Before.IsMuch);
             }
         }
         catch (Exception e) when (_state == EditState.Kept && (e is ColdMissException || (e is GarnetException && !_mayLack)))

@@ -43,7 +43,7 @@ public sealed unsafe partial class SessionTier
         set => Reads.Patience.Turn = value;
     }
 
-    /// <summary>What tells the record that the step which runs has come to, and that is not there, from others; 0: there is none.</summary>
+    /// <summary>What tells the record that the step which runs has come to, and that is not there, from others; 0: much is done again for it.</summary>
     public ulong Missing => Reads.Missing;
 
     /// <summary>How often steps have waited in place.</summary>

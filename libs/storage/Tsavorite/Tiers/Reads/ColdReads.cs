@@ -78,8 +78,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
-    /// <summary>The first of these; 0: none.</summary>
-    public ulong Missing => HasMissing ? ColdAddress.Name(_wanted[0]) : 0;
+    /// <summary>The first of these when the step had to fetch last; 0: much is taken back and done again if it is put off.</summary>
+    public ulong Missing { get; private set; }
 
     /// <summary>True while something that was fetched is kept.</summary>
     public bool Keeps => _kept.HasAny;
@@ -179,8 +179,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>
     /// Fetches what is missing. Waits for it; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.
     /// </summary>
-    public void Fetch(bool mayThrow = true)
+    public void Fetch(bool mayThrow = true, bool takesBackMuch = false)
     {
+        Missing = HasMissing && !takesBackMuch ? ColdAddress.Name(_wanted[0]) : 0;
         Begin(isSpent: Patience.IsSpent);
         if (_wanted.TrueForAll(IsDone)) // it lies in persistent memory; or is refused
         {
