@@ -37,6 +37,8 @@ internal sealed class CommandLine
         if (at < args.Length && (!args[at].StartsWith('-') || args[at] == "-"))
             line.ConfigFile = args[at++];
         while (at < args.Length) at = IsShell(args[at], out string option) ? line.TakeShell(args, at, option) : line.TakeSetting(args, at);
+        if (line.ConfigFile is "")
+            throw new GarnetException(ExitKind.Configuration, "the configuration file cannot be used", "its name is empty", "Name it, or leave it out");
         return line;
     }
 

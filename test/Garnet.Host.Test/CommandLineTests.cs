@@ -34,6 +34,15 @@ public sealed class CommandLineTests
         Assert.That(line.AsJson, Is.EqualTo(words.Contains("--json")));
     }
 
+    [TestCase("")]
+    [TestCase("ping", "")]
+    [TestCase("doctor", "--json", "")]
+    [TestCase("--config", "")]
+    [TestCase("--config=")]
+    [TestCase("--check-config", "")]
+    public void A_file_without_a_name_is_refused(params string[] words)
+        => Assert.That(() => CommandLine.Parse(words), Throws.TypeOf<Garnet.Common.GarnetException>().With.Property("Why").EqualTo("its name is empty"));
+
     [Test]
     public void An_option_without_its_value_is_refused()
         => Assert.That(static () => CommandLine.Parse(["--config"]), Throws.TypeOf<Garnet.Common.GarnetException>());

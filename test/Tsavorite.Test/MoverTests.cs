@@ -40,6 +40,30 @@ internal sealed class MoverTests
         EvictionPolicies.Names.Split(' ').Select(static name => name.Replace("-", "", StringComparison.Ordinal)),
         Is.EquivalentTo(Enum.GetNames<EvictionPolicy>().Select(static name => name.ToLowerInvariant())));
 
+    /// <summary>The index has many more buckets than there are values, so that most of them are empty.</summary>
+    [Test]
+    public void Few_large_keys_in_use_are_spared_too([Values(EvictionPolicy.AllKeysLru, EvictionPolicy.AllKeysLfu)] EvictionPolicy policy)
+    {
+        const int InUse = 20, Bytes = 10_000, Rounds = 13_000;
+        using Bench bench = new(new StoreSettings { MemoryLimitBytes = 32 << 20, Policy = policy, IndexBuckets = 1 << 16 });
+        int lost = 0;
+        for (int round = 0; round < Rounds; round++)
+        {
+            for (int i = 0; i < InUse; i++)
+            {
+                if (bench.Get("used" + i) is not null) continue;
+                lost += round == 0 ? 0 : 1;
+                bench.Session.Room.Ensure(100);
+                bench.Set("used" + i, new byte[100]);
+            }
+            bench.Session.Room.Ensure(Bytes);
+            bench.Set("idle" + round, new byte[Bytes]);
+        }
+        TestContext.Out.WriteLine($"{lost} lost, {bench.Store.Figures().EvictedKeys} evicted");
+        Assert.That(bench.Store.Figures().EvictedKeys, Is.GreaterThan(10_000));
+        Assert.That(lost, Is.LessThan(30));
+    }
+
     [TestCase(EvictionPolicy.AllKeysLru)]
     [TestCase(EvictionPolicy.AllKeysLfu)]
     public void What_was_used_often_and_is_used_no_more_goes_in_the_end(EvictionPolicy policy)

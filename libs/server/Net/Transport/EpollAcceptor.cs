@@ -257,6 +257,8 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         *(ushort*)name = (ushort)(address.IsV6 ? Libc.AF_INET6 : Libc.AF_INET);
         BinaryPrimitives.WriteUInt16BigEndian(span[2..], (ushort)port);
         address.Bytes.CopyTo(span[(address.IsV6 ? 8 : 4)..]);
+        if (address.IsV6)
+            *(uint*)(name + 24) = address.Scope;
         return address.IsV6 ? 28u : 16u;
     }
 }

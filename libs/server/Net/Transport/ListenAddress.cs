@@ -7,7 +7,8 @@ namespace Garnet.Server.Net;
 /// </summary>
 /// <param name="Text">As it was written, without the dash for one that may be missing.</param>
 /// <param name="Bytes">Its 4 or 16 bytes, as they go over a network.</param>
-internal sealed record ListenAddress(string Text, byte[] Bytes)
+/// <param name="Scope">The interface of a link-local address, by its number; 0: none.</param>
+internal sealed record ListenAddress(string Text, byte[] Bytes, uint Scope = 0)
 {
     private const int V4Bytes = 4, V6Bytes = 16;
 
@@ -25,11 +26,16 @@ internal sealed record ListenAddress(string Text, byte[] Bytes)
     };
 
     /// <summary>The same for the framework's sockets.</summary>
-    internal IPAddress ToAddress() => new(Bytes);
+    internal IPAddress ToAddress() => IsV6 ? new IPAddress(Bytes, Scope) : new IPAddress(Bytes);
 
     /// <inheritdoc/>
     public override string ToString() => ToAddress().ToString();
 
-    private static ListenAddress? TryParse(string text) =>
-        IPAddress.TryParse(text, out IPAddress? parsed) ? new ListenAddress(text, parsed.GetAddressBytes()) : null;
+    private static ListenAddress? TryParse(string text)
+    {
+        if (!IPAddress.TryParse(text, out IPAddress? parsed))
+            return null;
+        byte[] bytes = parsed.GetAddressBytes();
+        return new ListenAddress(text, bytes, bytes.Length == V6Bytes ? (uint)parsed.ScopeId : 0);
+    }
 }

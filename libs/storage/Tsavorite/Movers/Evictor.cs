@@ -1,13 +1,18 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Gives up records by policy. Candidates come from a few random buckets; the two frequency bits in the index word
+/// Gives up records by policy. Candidates come from a few random buckets, and where these hold few records, as with large values, from as many behind them
+/// as it takes to choose among some; the two frequency bits in the index word
 /// act as a second chance: there is no list to keep, and a record is touched to choose only by an order that looks into it.
 /// Neither chunks nor what is reserved (functions) are ever candidates.
 /// </summary>
 internal sealed unsafe class Evictor
 {
-    private const int BucketsPerSample = 3, SamplesMax = 8, BucketsPerHold = 4096;
+    private const int BucketsPerSample = 3, SamplesMax = 8, ChoosySamples = 4, BucketsPerHold = 4096;
+
+    // Redis chooses among as many. Behind so many buckets, or records that may not go, there may be none: some microseconds.
+    private const int CandidatesMin = 5, BucketsMax = 1024, LooksMax = 256;
+
     private readonly StoreCore _core;
     private long _draws = Random.Shared.NextInt64();
 
@@ -25,7 +30,7 @@ internal sealed unsafe class Evictor
         for (int sample = 0; sample < SamplesMax; sample++)
         {
             Partition* partition = _core.Shape->Partitions + Scanner.Draw(ref random, (ulong)partitions);
-            if (partition->Words != 0 && EvictIn<T>(partition, policy, ref random))
+            if (partition->Words != 0 && EvictIn<T>(partition, policy, takesAny: sample >= ChoosySamples, ref random))
                 return true;
         }
         uint first = (uint)Scanner.Draw(ref random, (ulong)partitions);
@@ -46,22 +51,27 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private bool EvictIn<T>(Partition* partition, EvictionPolicy policy, ref ulong random) where T : struct, IEvictionOrder
+    // False if there is none, or if there are too few to choose among and another partition may have a better one.
+    private bool EvictIn<T>(Partition* partition, EvictionPolicy policy, bool takesAny, ref ulong random) where T : struct, IEvictionOrder
     {
         Partition.Enter(partition);
         ulong* best = null;
         byte* bestBucket = null;
         long bestScore = long.MaxValue;
         bool ages = T.Ages(ref random), reserves = HasReserved(partition);
-        for (int i = 0; i < BucketsPerSample; i++)
+        ulong position = 0;
+        int seen = 0;
+        for (int i = 0, looks = 0; i < BucketsPerSample || (seen < CandidatesMin && i < BucketsMax && looks < LooksMax); i++)
         {
-            byte* bucket = RandomBucket(partition, ref random);
+            position = i < BucketsPerSample ? Scanner.Draw(ref random, BucketsOf(partition)) : position + 1;
+            byte* bucket = BucketAt(partition, position);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
+                looks += *walk.Slot != 0 ? 1 : 0;
                 if (!IsCandidate(*walk.Slot, policy, reserves))
                     continue;
                 long score = T.Score(_core, *walk.Slot, ref random);
-                if (i == 0 && ages)
+                if (seen++ < CandidatesMin && ages)
                     Age(walk.Slot);
                 if (score >= bestScore)
                     continue;
@@ -72,10 +82,11 @@ internal sealed unsafe class Evictor
             if (bestScore == 0)
                 break;
         }
-        if (best != null)
+        bool isChosen = best != null && (takesAny || bestScore == 0 || seen >= CandidatesMin);
+        if (isChosen)
             Evict(partition, bestBucket, best);
         Partition.Exit(partition);
-        return best != null;
+        return isChosen;
     }
 
     // Candidates may be rare (few keys with an expiry): walk on from where the last walk ended, until there are none left or all was walked.
@@ -88,7 +99,7 @@ internal sealed unsafe class Evictor
             int now = IndexSpace.DepthOf(partition);
             // At the beginning, and where the index has grown meanwhile: all of it is to be walked.
             if (now != depth)
-                left = (long)_core.Shape->BucketsPerSegment << now;
+                left = (long)BucketsOf(partition);
             depth = now;
             bool found = left > 0 && WalkOn(partition, policy);
             Partition.Exit(partition);
@@ -101,12 +112,9 @@ internal sealed unsafe class Evictor
     private bool WalkOn(Partition* partition, EvictionPolicy policy)
     {
         bool reserves = HasReserved(partition);
-        int perSegment = _core.Shape->BucketsPerSegment;
         for (int i = 0; i < BucketsPerHold; i++)
         {
-            ulong position = partition->SweepCursor++;
-            ulong entry = position / (ulong)perSegment & ((1UL << IndexSpace.DepthOf(partition)) - 1);
-            byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % (ulong)perSegment));
+            byte* bucket = BucketAt(partition, partition->SweepCursor++);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
                 if (!IsCandidate(*walk.Slot, policy, reserves))
@@ -118,11 +126,14 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private byte* RandomBucket(Partition* partition, ref ulong random)
+    private ulong BucketsOf(Partition* partition) => (ulong)_core.Shape->BucketsPerSegment << IndexSpace.DepthOf(partition);
+
+    // Behind the last one comes the first.
+    private byte* BucketAt(Partition* partition, ulong position)
     {
-        ulong entry = Scanner.Draw(ref random, 1UL << IndexSpace.DepthOf(partition));
-        int bucket = (int)Scanner.Draw(ref random, (ulong)_core.Shape->BucketsPerSegment);
-        return _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], bucket);
+        ulong perSegment = (ulong)_core.Shape->BucketsPerSegment;
+        ulong entry = position / perSegment & ((1UL << IndexSpace.DepthOf(partition)) - 1);
+        return _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % perSegment));
     }
 
     private bool IsCandidate(ulong word, EvictionPolicy policy, bool reserves) =>
