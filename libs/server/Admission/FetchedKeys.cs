@@ -12,7 +12,7 @@ namespace Garnet.Server.Admission;
 internal sealed class FetchedKeys : IKeyRule
 {
     private const int TriesMax = 3;
-    private const int FetchedMax = 4096; // of one command: one that comes to more has got on for long enough, or counts by itself how far it is
+    private const int FetchedMax = 4096; // of one command: one that comes to more has got on for long enough
 
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
@@ -53,7 +53,8 @@ internal sealed class FetchedKeys : IKeyRule
         if (since > 1)
             client.Fetched = null;
         client.Fetched ??= [];
-        bool getsOn = since != 0 && client.FetchHeldIn != client.Commands && client.Fetched.Count < FetchedMax && client.Fetched.Add(missing);
+        bool getsOn = since != 0 && client.FetchHeldIn != client.Commands
+            && client.Fetched.Count < FetchedMax && client.Fetched.Add(missing);
         int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + (getsOn ? 0 : 1), _ => 1 };
         if (tries > TriesMax)
         {
