@@ -204,8 +204,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _isWaiting = true;
         Submit();
-        bool isHeld = HoldsUpOthers || MayPostpone is not null;
-        long endUs = begunAtUs;
+        (bool isHeld, long endUs) = (HoldsUpOthers || MayPostpone is not null, begunAtUs);
         for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
         {
             if (left < before) // of many that are fetched side by side each has its time while others come; those of others may take longer
