@@ -38,7 +38,10 @@ internal sealed class CommandLine
             line.ConfigFile = args[at++];
         while (at < args.Length) at = IsShell(args[at], out string option) ? line.TakeShell(args, at, option) : line.TakeSetting(args, at);
         if (line.ConfigFile is "")
-            throw new GarnetException(ExitKind.Configuration, "the configuration file cannot be used", "its name is empty", "Name it, or leave it out");
+        {
+            throw new GarnetException(ExitKind.Configuration, "the configuration file cannot be used", "its name is empty",
+                "Name it, or leave it out");
+        }
         return line;
     }
 
