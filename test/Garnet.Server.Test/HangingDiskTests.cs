@@ -314,6 +314,21 @@ internal sealed class HangingDiskTests
         Assert.That(stage.Medium.Reads - reads, Is.InRange(1, readsMax));
     }
 
+    // One behind the other they are no walk.
+    [Test]
+    public void Looks_here_and_there_in_a_large_collection_fetch_hardly_more_than_they_need()
+    {
+        const int Looks = 60, Entries = 5000;
+        using Stage stage = Begin();
+        stage.Fill("hash", Entries);
+        stage.Demote("key");
+        int reads = stage.Medium.Reads;
+        Random random = new(3);
+        for (int i = 0; i < Looks; i++) Assert.That(stage.Other.Call("HGET", "key", $"name {random.Next(Entries)}"), Is.Not.Empty);
+        TestContext.Out.WriteLine($"{stage.Medium.Reads - reads} reads");
+        Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(Looks));
+    }
+
     // More than is kept, even for who waits: what was read first has left when the last is there. It must have an end.
     [Test]
     public void A_collection_that_is_larger_than_what_is_kept_is_read_in_place_in_the_end()

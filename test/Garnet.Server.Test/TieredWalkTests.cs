@@ -140,7 +140,7 @@ internal sealed class TieredWalkTests
         foreach (TestClient client in clients) Assert.That(client.Read().Trim('[', ']').Split(' '), Is.Unique.And.Length.EqualTo(Keys));
         Assert.That(Figure(clients[0], "tier_waits") - waits, Is.Zero, "the core waits for none of them");
         // What one has read another finds; so how often each is put off goes by who runs when.
-        Assert.That(Figure(clients[0], "tier_postponed_commands") - before, Is.GreaterThan(20 * 5), "each is put off, however many there are");
+        Assert.That(Figure(clients[0], "tier_postponed_commands") - before, Is.GreaterThanOrEqualTo(clients.Length), "each is put off, however many there are");
         foreach (TestClient client in clients) client.Dispose();
     }
 

@@ -61,7 +61,7 @@ internal sealed class MoverTests
         }
         TestContext.Out.WriteLine($"{lost} lost, {bench.Store.Figures().EvictedKeys} evicted");
         Assert.That(bench.Store.Figures().EvictedKeys, Is.GreaterThan(10_000));
-        Assert.That(lost, Is.LessThan(30));
+        Assert.That(lost, Is.LessThan(30), "measured: 4 to 9, and 43 to 50 where the first that was found had to go");
     }
 
     [TestCase(EvictionPolicy.AllKeysLru)]

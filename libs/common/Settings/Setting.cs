@@ -74,7 +74,11 @@ public sealed class Setting
         }
     }
 
-    internal Func<string?>? Apply { get; set; }
+    /// <summary>Owners that may refuse a value: null, or the reason.</summary>
+    internal Func<string?>? TryApply { get; set; }
+
+    /// <summary>Owners that can use every value.</summary>
+    internal Action? Apply { get; set; }
 
     /// <summary>Null if the text was taken, else the sentence that says why not.</summary>
     internal string? Set(string text, SettingSource source, string where)

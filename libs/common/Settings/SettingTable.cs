@@ -19,9 +19,6 @@ public sealed class SettingTable
     /// <summary>All settings in order of declaration, each once.</summary>
     public IReadOnlyList<Setting> All => _all;
 
-    /// <summary>True while settings are applied once more with the values that they had, since another of the same CONFIG SET has failed.</summary>
-    public bool IsTakingBack { get; private set; }
-
     /// <summary>Collects the settings that <paramref name="owner"/> declares.</summary>
     public void Add(ISettings owner) => owner.Declare(this);
 
@@ -40,8 +37,8 @@ public sealed class SettingTable
     public void OnSet(string name, Func<string?> apply)
     {
         Setting setting = _byName[name];
-        Func<string?>? before = setting.Apply;
-        setting.Apply = before is null ? apply : () => before() ?? apply();
+        Func<string?>? before = setting.TryApply;
+        setting.TryApply = before is null ? apply : () => before() ?? apply();
     }
 
     /// <summary>The same for each of several.</summary>
@@ -51,15 +48,15 @@ public sealed class SettingTable
             OnSet(name, apply);
     }
 
-    /// <summary>The same for an owner who can use every value.</summary>
-    public void OnSet(string name, Action apply) => OnSet([name], apply);
+    /// <summary>The same for an owner who can use every value: it runs once nobody has refused any of the set, so that what it does need not be undone.</summary>
+    public void OnSet(string name, Action apply) => _byName[name].Apply += apply;
 
     /// <summary>The same for each of several.</summary>
-    public void OnSet(string[] names, Action apply) => OnSet(names, () =>
+    public void OnSet(string[] names, Action apply)
     {
-        apply();
-        return null;
-    });
+        foreach (string name in names)
+            OnSet(name, apply);
+    }
 
     /// <summary>
     /// Names and values for CONFIG GET, aliases included, each once: in the order of the patterns, and in order of name where a pattern has several.
@@ -132,11 +129,12 @@ public sealed class SettingTable
             for (int i = 0; i < settings.Length; i++) saved[i] = settings[i].Save();
             int failed = SetAll(settings, values, out int applied, out error);
             if (failed < 0)
+            {
+                foreach (Setting setting in settings) setting.Apply?.Invoke();
                 return true;
+            }
             for (int i = 0; i < settings.Length; i++) settings[i].Restore(saved[i]);
-            IsTakingBack = true;
-            for (int i = 0; i < applied; i++) settings[i].Apply?.Invoke();
-            IsTakingBack = false;
+            for (int i = 0; i < applied; i++) settings[i].TryApply?.Invoke();
             error = Failed(values[failed].Key, error);
             return false;
         }
@@ -172,7 +170,7 @@ public sealed class SettingTable
         return true;
     }
 
-    /// <summary>-1 if every value was set and applied, else the index of the one that failed.</summary>
+    /// <summary>-1 if every value was set and nobody refused it, else the index of the one that failed.</summary>
     private static int SetAll(
         Setting[] settings, IReadOnlyList<KeyValuePair<string, string>> values, out int applied, out string error)
     {
@@ -188,7 +186,7 @@ public sealed class SettingTable
         }
         for (; applied < settings.Length; applied++)
         {
-            string? refusal = settings[applied].Apply?.Invoke();
+            string? refusal = settings[applied].TryApply?.Invoke();
             if (refusal is null)
                 continue;
             error = refusal;

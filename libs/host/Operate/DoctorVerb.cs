@@ -29,15 +29,15 @@ internal static class DoctorVerb
             }
         }
         findings = [.. findings.OrderByDescending(static one => one.IsTrouble)];
-        bool isWell = !findings.Exists(static one => one.IsTrouble);
+        int troubles = findings.Count(static one => one.IsTrouble);
         if (asJson)
-            output.WriteLine(Json(answer, isWell, findings));
+            output.WriteLine(Json(answer, troubles, findings));
         else
-            Say(answer, findings, output);
-        return isWell;
+            Say(answer, troubles, findings, output);
+        return troubles == 0;
     }
 
-    private static void Say(ServerAnswer answer, List<Finding> findings, TextWriter output)
+    private static void Say(ServerAnswer answer, int troubles, List<Finding> findings, TextWriter output)
     {
         output.WriteLine($"Machine: looked at {string.Join(", ", MachineChecks.All.Select(static check => check.Name))}.");
         output.WriteLine(answer.Info is null ? $"Server: {answer.Target}: {answer.Refusal}." : $"Server: {answer.Target} answers.");
@@ -46,14 +46,14 @@ internal static class DoctorVerb
             output.WriteLine($"{(one.IsTrouble ? "TROUBLE" : "Advice")}: {one.What}: {one.Why}");
             output.WriteLine($"  {one.Next}");
         }
-        int troubles = findings.Count(static one => one.IsTrouble);
         string unseen = answer.Info is null ? " The server was not looked at." : "";
         output.WriteLine($"{troubles} in trouble, {findings.Count - troubles} could be better.{unseen}");
     }
 
-    private static string Json(ServerAnswer answer, bool isWell, List<Finding> findings) => AnswerJson.Of(json =>
+    // Not "healthy", as in the answer of status: a server that is not there is no trouble of the machine.
+    private static string Json(ServerAnswer answer, int troubles, List<Finding> findings) => AnswerJson.Of(json =>
     {
-        json.WriteBoolean("healthy", isWell);
+        json.WriteNumber("troubles", troubles);
         json.WriteStartArray("looked_at");
         foreach ((string name, _) in MachineChecks.All)
             json.WriteStringValue(name);

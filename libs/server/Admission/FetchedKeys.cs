@@ -54,10 +54,9 @@ internal sealed class FetchedKeys : IKeyRule
         // comes behind it is another.
         long since = client.Commands - client.FetchCommand;
         if (since > 1)
-            client.Fetched = null;
-        client.Fetched ??= [];
-        bool getsOn = since != 0 && client.FetchHeldIn != client.Commands
-            && client.Fetched.Count < FetchedMax && client.Fetched.Add(missing);
+            (client.Fetched, client.FetchedFirst) = (null, missing); // most are put off once
+        bool getsOn = since == 1 && missing != 0 && client.FetchHeldIn != client.Commands
+            && (client.Fetched ??= [client.FetchedFirst]).Count < FetchedMax && client.Fetched.Add(missing);
         int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + (getsOn ? 0 : 1), _ => 1 };
         if (tries > TriesMax)
         {

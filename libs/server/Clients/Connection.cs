@@ -83,7 +83,8 @@ internal sealed unsafe class Connection
     internal long FetchCommand;      // number of the command that was put off for the tier last
     internal int FetchTries;         // how often in a row, not counting where it had got on
     internal long FetchHeldIn = NoCommand; // number of the command that has been put off too often last
-    internal HashSet<ulong>? Fetched; // what that one was put off for
+    internal ulong FetchedFirst;     // what the command was put off for first
+    internal HashSet<ulong>? Fetched; // all that it was put off for, if that is more
     internal long RoomCommand = NoCommand; // number of the command that was put off for room last
     internal long RoomUntilMs;       // until when it is, Unix milliseconds
     internal LinkedListNode<Connection>? RoomPlace; // among those that wait for room, if it ever has
@@ -131,7 +132,8 @@ internal sealed unsafe class Connection
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
         + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0) + (Tracking?.MemoryBytes ?? 0)
-        + (Tls is null ? 0 : TlsSession.MemoryBytes) + (Begun?.MemoryBytes ?? 0);
+        + (Tls is null ? 0 : TlsSession.MemoryBytes) + (Begun?.MemoryBytes ?? 0)
+        + ((Fetched?.Count ?? 0) * 24L);
 
     /// <summary>True if its socket has not taken all of its replies.</summary>
     internal bool HasUnsent => Out.Count > 0;

@@ -15,6 +15,8 @@ internal sealed class NodeHistory(Func<uint> termOnDisk)
 {
     private uint _elsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
 
+    private const string NoId = "0000000000000000000000000000000000000000"; // as many digits as NewId has
+
     /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
     internal string RunId { get; } = NewId();
 
@@ -22,7 +24,7 @@ internal sealed class NodeHistory(Func<uint> termOnDisk)
     internal string Id { get; private set; } = NewId();
 
     /// <summary>The history before the last promotion.</summary>
-    internal string IdBefore { get; private set; } = "0000000000000000000000000000000000000000";
+    internal string IdBefore { get; private set; } = NoId;
 
     /// <summary>Where each term begins.</summary>
     internal Terms Terms { get; } = new();

@@ -96,16 +96,6 @@ internal sealed class Users
     /// <summary>Gives the default user another password, or none at all (<c>requirepass</c>).</summary>
     internal void SetDefaultPassword() => Set(DefaultName, PasswordRules());
 
-    /// <summary>Gives the default user the rights that it had before.</summary>
-    internal void RestoreDefault(UserRights rights)
-    {
-        lock (_gate)
-        {
-            Default.Rights = rights;
-            CountEdit();
-        }
-    }
-
     /// <summary>Removes a user; false if there is none such. The default one stays.</summary>
     internal bool Remove(string name)
     {

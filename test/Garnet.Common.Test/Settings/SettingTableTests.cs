@@ -70,6 +70,21 @@ public sealed class SettingTableTests
         Assert.That(heard, Is.EqualTo(new[] { "count 8", "memory 6000", "count 7", "memory 1024" }));
     }
 
+    /// <summary>What it would do may not be undone: keys that were evicted, lines that were dropped.</summary>
+    [Test]
+    public void An_owner_that_can_use_every_value_hears_of_a_set_once_nobody_has_refused_it()
+    {
+        var heard = new List<string>();
+        _table.OnSet("count", () => heard.Add($"count {_sample.Count}"));
+        _table.OnSet(["count", "switch"], () => heard.Add("either"));
+        _table.OnSet("memory", () => _sample.Memory > 5000 ? "too much" : null);
+        Assert.That(_table.TrySet([new("count", "8"), new("memory", "6000")], false, out _), Is.False);
+        Assert.That(_table.TrySet([new("count", "8"), new("memory", "x")], false, out _), Is.False);
+        Assert.That(heard, Is.Empty);
+        Assert.That(_table.TrySet([new("count", "8"), new("memory", "4000")], false, out _), Is.True);
+        Assert.That(heard, Is.EqualTo(new[] { "count 8", "either" }));
+    }
+
     [Test]
     public void Get_lists_names_in_order_with_aliases_and_without_hidden_ones()
     {

@@ -230,6 +230,7 @@ internal sealed class MigrateTests
         move.Client.Send(RespConnection.Encode([.. move.Command()[..3], "", "0", "60000", "KEYS", "k", "l"]));
         Serve(move.Target, () => move.Other.Call("MSET", "k", new string('v', Long), "l", new string('w', Long)), keys: 2);
         using Socket second = move.Target.AcceptSocket();
+        second.ReceiveTimeout = 60_000;
         Assert.That(SpinWait.SpinUntil(() => second.Available > 16 << 10, 60_000), Is.True, "the first is on its way");
         move.EndClient("CLIENT KILL");
         second.Send("+OK\r\n+OK\r\n+OK\r\n"u8);

@@ -10,14 +10,12 @@ internal sealed class ServerRights
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
     private readonly SecuritySettings _settings;
-    private readonly SettingTable _table;
     private string _password; // what the default user was made with, or given last
-    private UserRights? _before; // what the default user had before the last change of requirepass
 
     /// <exception cref="Garnet.Common.GarnetException">The users to start with are not right.</exception>
     internal ServerRights(ServerSettings settings, SettingTable table, IReadOnlyList<CommandSpec> specs)
     {
-        (_settings, _table) = (settings.Security, table);
+        _settings = settings.Security;
         Needs = new RightsNeeds(specs);
         Users = NewUsers(settings, specs);
         File = new AclFileQueue(Users);
@@ -71,7 +69,7 @@ internal sealed class ServerRights
     {
         get
         {
-            if (_settings.Password.Length == 0 || Counts(_settings.Password))
+            if (_settings.Password.Length == 0 || IsPasswordOfDefault(_settings.Password))
                 return null;
             if (_settings.AclFile.Length > 0)
                 return _settings.AclFile;
@@ -79,19 +77,14 @@ internal sealed class ServerRights
         }
     }
 
-    private bool Counts(string password) => Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(password)));
+    private bool IsPasswordOfDefault(string password) => Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(password)));
 
-    // A CONFIG SET that fails is taken back: then the default user has what it had, not what requirepass alone would give it.
     private void TakePassword()
     {
         string password = _settings.Password;
         if (password == _password)
             return;
-        UserRights rights = Users.Default.Rights;
-        if (_table.IsTakingBack && _before is { } before)
-            Users.RestoreDefault(before);
-        else
-            Users.SetDefaultPassword();
-        (_before, _password) = (rights, password);
+        Users.SetDefaultPassword();
+        _password = password;
     }
 }

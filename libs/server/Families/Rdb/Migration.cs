@@ -78,7 +78,10 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     internal bool IsAtEnd => _next >= terms.Keys;
 
     /// <inheritdoc/>
-    internal override int NextKey => IsReading ? _next : (Keys.Find(static key => key.IsTaken)?.At ?? terms.FirstKey) - terms.FirstKey;
+    internal override long MemoryBytes => _pieceBytes;
+
+    /// <inheritdoc/>
+    internal override int NextKey => IsReading || terms.Copies ? _next : (Keys.Find(static key => key.IsTaken)?.At ?? terms.FirstKey) - terms.FirstKey;
 
     /// <summary>Another piece is to be read.</summary>
     internal void BeginPiece()
@@ -96,8 +99,14 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         long nowMs = worker.NowMs;
         _ = Task.Run(async () =>
         {
-            await Send(nowMs).ConfigureAwait(false);
-            Tell(worker, client);
+            try
+            {
+                await Send(nowMs).ConfigureAwait(false);
+            }
+            finally
+            {
+                Tell(worker, client); // whatever has come of it: the client and the keys would wait for ever
+            }
         });
     }
 
@@ -205,6 +214,10 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         catch (Exception e) when (e is SocketException or OperationCanceledException)
         {
             Break(failure);
+        }
+        catch (Exception e)
+        {
+            Break($"{failure}: {e.Message}"); // of TLS, or for want of memory: what the target has got is not known
         }
     }
 

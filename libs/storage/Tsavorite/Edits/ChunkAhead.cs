@@ -2,7 +2,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// How many chunks of a value are fetched beside one that is lacked: a walk over all of it would wait for the device at each of them otherwise. Whoever looks here and there gets none.
-/// A walk shows itself by lacking what comes next behind what was fetched last, and gets twice as many each time.
+/// A walk shows itself by lacking, twice, what comes next behind what was fetched last, and gets twice as many each time from then on.
 /// </summary>
 internal sealed class ChunkAhead
 {
@@ -12,6 +12,9 @@ internal sealed class ChunkAhead
     /// </summary>
     private const int ChunksMax = 256, PassedMax = 2 * ChunksMax;
     private const int ChunksFirst = 8, Growth = 2;
+
+    // So many that are there may lie between what a walk lacks; and it has shown itself then: of a hundred chunks, looks here and there come that close one in ten times.
+    private const int GapMax = 8, ShownMin = 2;
     private const int SetShift = 30; // each set of numbers is walked by itself
     private const uint WalksMax = 16;
     private readonly Walk[] _walks = new Walk[WalksMax];
@@ -25,20 +28,33 @@ internal sealed class ChunkAhead
     public int Begin(ulong owner, uint number)
     {
         ref Walk walk = ref WalkOf(owner, number);
-        bool goesOn = walk.Owner == owner && number - walk.Next < PassedMax;
-        walk.Chunks = goesOn ? Math.Clamp(walk.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
+        bool goesOn = walk.Owner == owner && (walk.IsOpen || number - walk.Next < GapMax);
+        walk.Shown = goesOn ? Math.Min(walk.Shown + 1, ShownMin) : 0;
+        walk.Chunks = walk.Shown == ShownMin ? Math.Clamp(walk.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
         walk.Owner = owner;
         return walk.Chunks;
     }
 
     /// <summary>A walk that has those which are fetched with the chunk lacks that one next.</summary>
-    public void End(ulong owner, uint number, uint next) => WalkOf(owner, number).Next = next;
+    public void End(ulong owner, uint number, uint next)
+    {
+        ref Walk walk = ref WalkOf(owner, number);
+        (walk.Next, walk.IsOpen) = (next, false);
+    }
+
+    /// <summary>What follows is not known yet: whatever the walk lacks next is it.</summary>
+    public void EndOpen(ulong owner, uint number) => WalkOf(owner, number).IsOpen = true;
 
     /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
     public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);
 
-    /// <summary>True if it was.</summary>
-    public bool WasTold(ulong owner, uint number) => _toldOwner == owner && _told == number;
+    /// <summary>True if it was; once.</summary>
+    public bool WasTold(ulong owner, uint number)
+    {
+        bool wasTold = _toldOwner == owner && _told == number;
+        _toldOwner = 0;
+        return wasTold;
+    }
 
     private ref Walk WalkOf(ulong owner, uint number) => ref _walks[(owner ^ (number >> SetShift)) % WalksMax];
 
@@ -46,6 +62,7 @@ internal sealed class ChunkAhead
     {
         public ulong Owner;
         public uint Next;
-        public int Chunks;
+        public int Chunks, Shown;
+        public bool IsOpen;
     }
 }

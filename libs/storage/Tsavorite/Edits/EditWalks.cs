@@ -31,7 +31,10 @@ public static unsafe class EditWalks
         int left = edit.Ahead.Begin(edit.Owner, *numbers), at = 1;
         for (; at < count && left > 0 && cold.MayWalkAhead; at++)
             left -= edit.Wants(cold, numbers[at * apart]) ? 1 : 0;
-        edit.Ahead.End(edit.Owner, *numbers, at < count ? numbers[at * apart] : *numbers + 1);
+        if (at < count)
+            edit.Ahead.End(edit.Owner, *numbers, numbers[at * apart]);
+        else
+            edit.Ahead.EndOpen(edit.Owner, *numbers);
         edit.Ahead.Tell(edit.Owner, *numbers);
     }
 

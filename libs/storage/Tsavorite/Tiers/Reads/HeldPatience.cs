@@ -11,7 +11,7 @@ internal sealed class HeldPatience
     /// <summary>For one read, and for all of a turn that are late; and for one beside others that have not come in that time.</summary>
     public const long LongestUs = 1_000_000, LateUs = 100_000;
     private readonly List<ColdRead> _refused = [];
-    private long _turn, _spentUs, _step;
+    private long _turn, _spentUs, _step, _toBeToldBy;
     private bool _isToBeTold;
 
     /// <summary>Waits in place that there were, of all.</summary>
@@ -39,7 +39,14 @@ internal sealed class HeldPatience
     /// The step that runs waits for what is under way no longer; to it that is an error. Nobody else is told so: a disk that is slow is not silent, which tier-read-timeout alone
     /// decides.
     /// </summary>
-    public void GiveUp(ColdRead read) => (read.RefusedIn, _isToBeTold) = (_step, true);
+    /// <param name="read">The read.</param>
+    /// <param name="isNeeded">The step comes to it when it goes on; what was only fetched ahead it may never need.</param>
+    public void GiveUp(ColdRead read, bool isNeeded)
+    {
+        read.RefusedIn = _step;
+        if (isNeeded)
+            (_isToBeTold, _toBeToldBy) = (true, Turn?.Invoke() ?? 0);
+    }
 
     /// <summary>True if the step that runs has given it up.</summary>
     public bool HasGivenUp(ColdRead read) => read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
@@ -69,6 +76,7 @@ internal sealed class HeldPatience
     /// <summary>Another step begins, or the same one anew.</summary>
     public void BeginStep(Action<ColdRead> forget)
     {
+        _isToBeTold &= _toBeToldBy == (Turn?.Invoke() ?? 0); // another turn begins: the one that was to be told had no need of it
         _step += _isToBeTold ? 0 : 1;
         foreach (ColdRead read in _refused) forget(read);
         _refused.Clear();

@@ -9,6 +9,7 @@ namespace Tsavorite;
 internal sealed class StepWaits(KeptReads kept)
 {
     private readonly List<ColdWait> _over = []; // since the last look
+    private const int UsedMax = 4096; // of one turn: a step that has come further than that counts by itself how far it is, or is held
     private readonly List<ColdRead> _used = []; // by one turn
     private long _usedBy;
 
@@ -31,7 +32,7 @@ internal sealed class StepWaits(KeptReads kept)
             _usedBy = turn;
         }
 
-        if (read.UsedBy == turn)
+        if (read.UsedBy == turn || read.IsLong || read.IsInPlace || _used.Count == UsedMax)
             return;
         read.UsedBy = turn;
         _used.Add(read);
@@ -45,7 +46,7 @@ internal sealed class StepWaits(KeptReads kept)
     {
         foreach (ColdRead read in _used)
         {
-            if (read is { State: ColdReadState.Ready, IsLong: false, IsInPlace: false } && read.HasRecord)
+            if (read is { State: ColdReadState.Ready, HasRecord: true })
                 Await(read, step, reads);
         }
 
