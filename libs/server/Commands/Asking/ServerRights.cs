@@ -77,7 +77,8 @@ internal sealed class ServerRights
         }
     }
 
-    private bool IsPasswordOfDefault(string password) => Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(password)));
+    private bool IsPasswordOfDefault(string password) =>
+        Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(password)));
 
     private void TakePassword()
     {

@@ -81,7 +81,8 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
     internal override long MemoryBytes => _pieceBytes;
 
     /// <inheritdoc/>
-    internal override int NextKey => IsReading || terms.Copies ? _next : (Keys.Find(static key => key.IsTaken)?.At ?? terms.FirstKey) - terms.FirstKey;
+    internal override int NextKey => IsReading || terms.Copies ? _next
+        : (Keys.Find(static key => key.IsTaken)?.At ?? terms.FirstKey) - terms.FirstKey;
 
     /// <summary>Another piece is to be read.</summary>
     internal void BeginPiece()

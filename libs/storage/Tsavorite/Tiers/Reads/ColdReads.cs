@@ -205,7 +205,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = true;
         Submit();
         (bool isHeld, long endUs) = (HoldsUpOthers || MayPostpone is not null, begunAtUs);
-        for (int left, before = int.MaxValue; (left = WantedLeft()) > 0; before = left)
+        for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
         {
             if (left < before) // of many that are fetched side by side each has its time while others come; those of others may take longer
                 endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
@@ -218,14 +218,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _isWaiting = false;
         Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
-    }
-
-    private int WantedLeft()
-    {
-        int left = 0;
-        foreach (ulong word in _wanted)
-            left += IsDone(word) ? 0 : 1;
-        return left;
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
