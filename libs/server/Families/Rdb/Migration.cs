@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Replication;
 using Garnet.Server.Clients;
@@ -100,6 +101,7 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         long nowMs = worker.NowMs;
         _ = Task.Run(async () =>
         {
+            IsBroken = true;
             try
             {
                 await Send(nowMs).ConfigureAwait(false);
@@ -216,7 +218,7 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         {
             Break(failure);
         }
-        catch (Exception e)
+        catch (Exception e) when (e is GarnetException or OutOfMemoryException)
         {
             Break($"{failure}: {e.Message}"); // of TLS, or for want of memory: what the target has got is not known
         }
