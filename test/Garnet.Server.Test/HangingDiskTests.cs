@@ -378,7 +378,7 @@ internal sealed class HangingDiskTests
 
         long before = stage.Clock.MonotonicUs;
         Assert.That(client.Call(command), Does.EndWith("in memory").Or.EndWith("in memory]"));
-        Assert.That((stage.Clock.MonotonicUs - before) / 1000, Is.InRange(1, 1900), "the clock counts what it takes to compute, too");
+        Assert.That((stage.Clock.MonotonicUs - before) / 1000, Is.InRange(1, 6000), "a second, and what it takes to compute, which the clock counts too; not a second for each, which are 20 and more");
         stage.Medium.Mend();
         Eventually.Holds(() => client.Call("PING") == "PONG" && stage.Figure("owed") == 0);
         stage.Clock.Advance(1000); // what was late is not asked again for a moment
