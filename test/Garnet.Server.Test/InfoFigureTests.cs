@@ -1,5 +1,6 @@
 using System.Globalization;
 using Garnet.Aof;
+using Garnet.Aof.Test.Writing;
 using Garnet.Common.Test;
 using Garnet.Server.Test.Persistence;
 using Garnet.Server.Test.Replication;
@@ -147,6 +148,29 @@ public sealed class InfoFigureTests
         Assert.That(Of(client, "used_memory_functions"), Is.EqualTo(library.Length));
         Assert.That(client.Call("MEMORY", "STATS"), Does.Contain($"functions.caches {library.Length} "));
         Assert.That(Of(client, "mem_not_counted_for_evict"), Is.EqualTo(Of(client, "mem_clients_normal")).And.Positive);
+    }
+
+    [Test]
+    public void Functions_are_counted_behind_a_start_before_one_is_called_and_by_every_reactor_behind_a_change()
+    {
+        var disk = new MemoryDisk();
+        using (EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(disk)))
+        using (TestClient client = new(server.Server.Port))
+        {
+            server.Server.Loaded.Await();
+            client.Call("FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() return 1 end) redis.register_function('g', function() return 2 end)");
+        }
+        using EmbeddedServer again = new(directory: DataDirectory.OpenUnlocked(disk));
+        again.Server.Loaded.Await();
+        List<TestClient> clients = [.. Enumerable.Range(0, 4).Select(_ => new TestClient(again.Server.Port))];
+        foreach (TestClient client in clients)
+            Assert.That((Of(client, "number_of_functions"), Of(client, "number_of_libraries")), Is.EqualTo((2, 1)));
+        clients[0].Call("FUNCTION", "FLUSH");
+        foreach (TestClient client in clients)
+        {
+            Assert.That(Of(client, "number_of_functions"), Is.Zero);
+            client.Dispose();
+        }
     }
 
     private static void Fill(TestClient client, string value)

@@ -68,4 +68,7 @@ internal sealed class FetchedKeys : IKeyRule
         MemoryWait.Carry(client);
         return true;
     }
+
+    /// <summary>The running command knows itself that it has got on: it may be put off as often again.</summary>
+    internal static void HasGotOn(Connection client) => client.FetchTries = 0;
 }

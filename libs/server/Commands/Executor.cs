@@ -27,6 +27,9 @@ internal abstract class Executor : Worker, IReadyWorker
     /// <summary>Scripts and functions.</summary>
     internal abstract IScripts Scripts { get; }
 
+    /// <summary>True once somebody has asked for them: they are made then. From any thread.</summary>
+    internal abstract bool HasScripts { get; }
+
     /// <summary>The change of users (<see cref="Rights.Users.Changes"/>) that its connections have been judged by.</summary>
     internal long RightsSeen { get; set; }
 

@@ -32,7 +32,7 @@ internal sealed class Reactor : Executor, IDisposable
     private readonly BusyClients _busy;
     private readonly Upkeep _upkeep;
     private readonly IWorkerFamilies _families;
-    // Made with the first script, or for whoever asks about them first, from any thread: until then their code is not loaded.
+    // Made with the first script: until then their code is not loaded.
     private IScripts? _scripts;
     private int _readyCount;
     private long _nextTickMs;
@@ -61,6 +61,9 @@ internal sealed class Reactor : Executor, IDisposable
 
     /// <inheritdoc/>
     internal override IScripts Scripts => _scripts ?? OpenScripts();
+
+    /// <inheritdoc/>
+    internal override bool HasScripts => Volatile.Read(ref _scripts) is not null;
 
     /// <summary>Its batches.</summary>
     internal BatchRunner Runner => _runner;

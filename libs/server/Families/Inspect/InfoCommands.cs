@@ -31,7 +31,7 @@ internal readonly struct Info : ICommand
 
     public static Reply Run(ref Call call)
     {
-        var info = new InfoText(call.Server);
+        var info = new InfoText(call.Server, call.Worker);
         foreach ((string name, bool byDefault, Action<InfoText> write) in Sections)
         {
             if (IsWanted(ref call, name, byDefault))

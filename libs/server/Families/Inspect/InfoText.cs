@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Garnet.Common.Bytes;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Telemetry;
@@ -13,7 +14,7 @@ namespace Garnet.Server.Families.Inspect;
 /// does not is added at the end of a section, prefixed <c>garnet_</c>. Each group of sections is written by a type of its own. A number that is a metric too
 /// is declared in <see cref="Telemetry"/> and only named here.
 /// </summary>
-internal sealed class InfoText(ServerContext server)
+internal sealed class InfoText(ServerContext server, Worker asker)
 {
     private const int TextBytes = 8192; // all sections by default, without a data directory
     private const int Utf8BytesMax = 3; // of one char
@@ -27,6 +28,9 @@ internal sealed class InfoText(ServerContext server)
     internal Moment Moment { get; } = new(server);
 
     internal ServerContext Server => server;
+
+    /// <summary>The worker whose client asks.</summary>
+    internal Worker Asker => asker;
 
     /// <summary>What has been written.</summary>
     internal ReadOnlySpan<byte> Bytes => _text.AsSpan(0, _length);

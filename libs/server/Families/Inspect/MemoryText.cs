@@ -1,5 +1,6 @@
 using Garnet.Common;
 using Garnet.Server.Families.Scripting;
+using Garnet.Server.Families.Scripting.Functions;
 using Garnet.Server.Telemetry;
 
 namespace Garnet.Server.Families.Inspect;
@@ -59,18 +60,18 @@ internal static class MemoryText
     // Functions and scripts share the state of a reactor: what both hold stands with the scripts.
     private static void Scripts(InfoText info)
     {
-        long states = info.Server.Workers.All.Sum(static worker => ScriptHost.Of(worker).MemoryBytes);
-        long functions = info.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes);
+        long states = ScriptHost.MemoryBytesOf(info.Server);
+        FunctionSet functions = ScriptHost.Kept(info.Asker);
         info.Size("used_memory_lua", states);
         info.Field("used_memory_vm_eval", states);
         info.Field(ServerFigures.ScriptTexts);
         info.Field(ServerFigures.CachedScripts);
-        info.Field("number_of_functions", info.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.FunctionCount));
-        info.Field("number_of_libraries", info.Server.Workers.All.Max(static worker => ScriptHost.Of(worker).Functions.LibraryCount));
+        info.Field("number_of_functions", functions.Count);
+        info.Field("number_of_libraries", functions.Libraries.Count);
         info.Field("used_memory_vm_functions", 0);
         info.Size("used_memory_vm_total", states);
-        info.Field("used_memory_functions", functions);
-        info.Size("used_memory_scripts", info.Server.Scripts.MemoryBytes + functions);
+        info.Field("used_memory_functions", functions.MemoryBytes);
+        info.Size("used_memory_scripts", info.Server.Scripts.MemoryBytes + functions.MemoryBytes);
         info.Field("garnet_evicted_scripts", info.Server.Scripts.Evicted);
     }
 }

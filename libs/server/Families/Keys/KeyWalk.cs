@@ -1,3 +1,4 @@
+using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -48,7 +49,7 @@ internal sealed class KeyWalk : Parking
     {
         ulong from = _cursor;
         if (_hasMoved)
-            call.Client.FetchTries = 0; // put off too often, it waits in place; once it has got on it may be put off again
+            FetchedKeys.HasGotOn(call.Client);
         _cursor = call.Worker.Gathering < KeptMax ? call.Session.ScanPart(_namespace, _cursor, KeysPerStep, ref _keys)
             : call.Session.Scan(_namespace, _cursor, KeysPerStep, ref _keys);
         _hasMoved |= _cursor != from;
@@ -62,7 +63,7 @@ internal sealed class KeyWalk : Parking
         _wasPutOff = _isKept = true;
         client.Worker.Gathering++;
         if (_hasMoved)
-            client.FetchTries = 0;
+            FetchedKeys.HasGotOn(client);
     }
 
     /// <summary>Writes the reply. A part of the index that was merged between two steps was walked twice.</summary>

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -97,7 +98,7 @@ internal readonly unsafe struct Migrate : ICommand
             if (!migration.HasNamed(call[at]) && !TryRead(ref call, migration, at))
                 return false;
             migration.Pass(index, call[at]);
-            call.Client.FetchTries = 0; // put off too often, it would wait in place; but it has got on
+            FetchedKeys.HasGotOn(call.Client);
         }
 
         return true;
@@ -158,7 +159,7 @@ internal readonly unsafe struct Migrate : ICommand
 
             call.Session.Unlock();
             key.IsTaken = false;
-            call.Client.FetchTries = 0;
+            FetchedKeys.HasGotOn(call.Client);
         }
 
         return true;

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Telemetry;
@@ -88,7 +89,7 @@ internal readonly struct TierPromote : ICommand
         }
         catch (ColdMissException) when (tier.HasTakenBack)
         {
-            call.Client.FetchTries = 0; // it has come further: it is put off as often as there are parts
+            FetchedKeys.HasGotOn(call.Client);
             throw;
         }
     }

@@ -42,14 +42,12 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         return _set = new FunctionSet(mark, libraries);
     }
 
-    /// <summary>Functions that the reactor knows of; from any thread.</summary>
-    internal int FunctionCount => Volatile.Read(ref _set).Count;
-
-    /// <summary>Libraries that it knows of.</summary>
-    internal int LibraryCount => Volatile.Read(ref _set).Libraries.Count;
-
-    /// <summary>Bytes of their texts.</summary>
-    internal long MemoryBytes => Volatile.Read(ref _set).MemoryBytes;
+    /// <summary>True if the store has libraries of functions.</summary>
+    internal static bool Keeps(Executor worker)
+    {
+        using FunctionRecord record = new();
+        return record.Mark(worker.Store, worker.Session) != Guid.Empty;
+    }
 
     /// <summary>The functions there are, or were when a script began that holds the store.</summary>
     internal FunctionSet Known(ServerContext server) => server.Workers.RunningScript() is null ? Current() : _set;
