@@ -300,6 +300,29 @@ internal sealed class HangingDiskTests
         Assert.That((postponed <= TimesMax, stage.Figure("waits")), Is.EqualTo((true, 0)));
     }
 
+    // What it names lies here and there, in some eighty pieces.
+    [TestCase("hash", "HMGET", "key")]
+    [TestCase("hash", "HDEL", "key")]
+    [TestCase("hash", "HEXPIRE", "key", "100", "FIELDS", "100")]
+    [TestCase("hash", "HTTL", "key", "FIELDS", "100")]
+    [TestCase("set", "SMISMEMBER", "key")]
+    [TestCase("set", "SADD", "key")]
+    [TestCase("set", "SINTERCARD", "2", "key", "few")]
+    [TestCase("sorted", "ZMSCORE", "key")]
+    public void A_command_that_names_many_members_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
+    {
+        using Stage stage = Begin();
+        stage.Fill(kind, 5000);
+        string filler = kind == "set" ? new string('v', 60) : "";
+        string[] names = [.. Enumerable.Range(0, 100).Select(i => $"name {i * 7919 % 5000}{filler}")];
+        stage.Other.Call(["SADD", "few", .. names]);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 50;
+        long before = stage.Figure("postponed");
+        Assert.That(stage.Slowly(() => stage.Other.Call(command[^1] == "few" ? command : [.. command, .. names])), Does.Not.StartWith("ERR"));
+        Assert.That((stage.Figure("postponed") - before <= 4, stage.Figure("waits")), Is.EqualTo((true, 0)));
+    }
+
     // It reads what it needs, and nothing else.
     [TestCase("hash", 2, "HGET", "key", "name 7")]
     [TestCase("list", 2, "LINDEX", "key", "2500")]

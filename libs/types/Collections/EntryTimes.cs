@@ -27,6 +27,7 @@ public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answ
             return;
         _removes = ExpireAtMs != 0 && ExpireAtMs <= record.NowMs;
         int index = 0;
+        MembersAhead.Look(ref record, entries);
         for (Operands.Reader reader = entries.Read(); reader.Next(); index++)
         {
             bool found = Members.Find(ref record, shape.Form, reader.Bytes, reader.Length, out Entry entry) && !entry.IsDue(record.NowMs);

@@ -26,6 +26,7 @@ public unsafe struct RetimeEntries : IEdit
             return false;
         EntryForm form = edit.Kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
         int done = 0;
+        MembersAhead.Look(ref edit, Keys);
         for (Operands.Reader reader = Keys.Read(); reader.Next(); done++)
         {
             if (!Members.Find(ref edit, form, reader.Bytes, reader.Length, out Entry entry) || entry.ExpireAtMs == ExpireAtMs)

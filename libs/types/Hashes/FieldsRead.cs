@@ -14,6 +14,7 @@ public unsafe struct FieldsRead(RespWriter to, Operands fields) : IExamine
         WrongKind = record.Kind != RecordKind.Hash;
         if (WrongKind)
             return;
+        MembersAhead.Look(ref record, fields);
         to.Array(fields.Count);
         for (Operands.Reader reader = fields.Read(); reader.Next();)
         {

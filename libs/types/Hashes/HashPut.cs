@@ -56,6 +56,8 @@ public unsafe struct HashPut : IEdit
         var terms = new FillTerms(ExpireAtMs, AreDistinct);
         if (Applied == 0 && Members.TryCreateLarge(ref edit, MemberShape.Hash, Pairs, Limits, terms, out Added))
             Applied = Pairs.Count / 2;
+        if (Applied == 0 && edit.Exists)
+            MembersAhead.Look(ref edit, Pairs, every: 2);
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {
             edit.CleanBehind();

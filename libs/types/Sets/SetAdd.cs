@@ -44,6 +44,8 @@ public unsafe struct SetAdd : IEdit
             done = Keys.Count;
         else if (hasText && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
             Added = done = Keys.Count;
+        if (done == 0 && edit.Exists)
+            MembersAhead.Look(ref edit, Keys);
         for (Operands.Reader reader = Keys.Read(); done < Keys.Count && reader.Next(); done++)
         {
             edit.CleanBehind();

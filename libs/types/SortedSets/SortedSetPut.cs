@@ -46,6 +46,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
+        if (edit.Exists && !WrongKind)
+            MembersAhead.Look(ref edit, Pairs, every: 2, first: 1);
         MetDue = edit.Exists && !WrongKind && AnyDue(ref edit);
         if (WrongKind || MetDue)
             return false;

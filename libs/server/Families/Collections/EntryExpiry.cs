@@ -100,6 +100,8 @@ internal static class EntryExpiry
         {
             WrongKind = record.Kind != shape.Kind;
             int index = 0;
+            if (!WrongKind)
+                MembersAhead.Look(ref record, entries);
             for (Operands.Reader reader = entries.Read(); !WrongKind && reader.Next(); index++)
             {
                 if (!Members.Find(ref record, shape.Form, reader.Bytes, reader.Length, out Entry entry) || entry.IsDue(record.NowMs))

@@ -3,7 +3,7 @@ using Garnet.Aof.Shipping;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Scripting;
+using Garnet.Server.Families.Scripting.Functions;
 using Garnet.Server.Telemetry;
 using Garnet.Types.Collections;
 using Garnet.Types.Keys;
@@ -104,7 +104,7 @@ internal readonly struct MemoryStats : ICommand
             ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
             ("clients.normal", moment.ClientBytes), ("cluster.links", 0),
             ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),
-            ("functions.caches", ScriptHost.Kept(call.Worker).MemoryBytes),
+            ("functions.caches", FunctionHost.Kept(call.Worker).MemoryBytes),
             ("overhead.total", moment.UsedBytes - store.LiveBytes), ("keys.count", keys),
             ("keys.bytes-per-key", keys == 0 ? 0 : store.LiveBytes / keys), ("dataset.bytes", store.LiveBytes),
         ];

@@ -61,7 +61,7 @@ internal static class MemoryText
     private static void Scripts(InfoText info)
     {
         long states = ScriptHost.MemoryBytesOf(info.Server);
-        FunctionSet functions = ScriptHost.Kept(info.Asker);
+        FunctionSet functions = FunctionHost.Kept(info.Asker);
         info.Size("used_memory_lua", states);
         info.Field("used_memory_vm_eval", states);
         info.Field(ServerFigures.ScriptTexts);

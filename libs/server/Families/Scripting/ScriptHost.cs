@@ -59,15 +59,6 @@ internal sealed unsafe class ScriptHost : IScripts
     internal static long MemoryBytesOf(ServerContext server) =>
         server.Workers.All.Where(static worker => ((Executor)worker).HasScripts).Sum(static worker => Of(worker).MemoryBytes);
 
-    /// <summary>The functions that are kept now, for the worker that asks; a server that keeps none loads nothing for that.</summary>
-    internal static FunctionSet Kept(Worker worker)
-    {
-        var executor = (Executor)worker;
-        if (executor.Server.Replication.IsLoading || (!executor.HasScripts && !FunctionHost.Keeps(executor)))
-            return FunctionSet.Empty;
-        return Of(worker).Functions.Known(executor.Server);
-    }
-
     /// <summary>Names of texts.</summary>
     internal ScriptNames Names { get; } = new();
 

@@ -122,6 +122,7 @@ internal readonly struct SMIsMember : ICommand
             WrongKind = record.Kind != RecordKind.Set;
             if (WrongKind)
                 return;
+            MembersAhead.Look(ref record, members);
             to.Array(members.Count);
             for (Operands.Reader reader = members.Read(); reader.Next();)
                 to.Int(Members.Find(ref record, EntryForm.Member, reader.Bytes, reader.Length, out _) ? 1 : 0);

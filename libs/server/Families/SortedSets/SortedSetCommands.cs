@@ -249,6 +249,7 @@ internal readonly struct ZMScore : ICommand
             WrongKind = record.Kind != RecordKind.SortedSet;
             if (WrongKind)
                 return;
+            MembersAhead.Look(ref record, members);
             to.Array(members.Count);
             for (Operands.Reader reader = members.Read(); reader.Next();)
             {

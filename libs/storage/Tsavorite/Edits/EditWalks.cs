@@ -38,6 +38,16 @@ public static unsafe class EditWalks
         edit.Ahead.Tell(edit.Owner, *numbers);
     }
 
+    /// <summary>The step will come to this chunk: true if it lies on a tier, and is fetched with the first that the step lacks.</summary>
+    public static bool Foresees(this ref RecordEdit edit, uint number, bool isFirst)
+    {
+        if (edit.Cold is not { MayWalkAhead: true } cold || !edit.Wants(cold, number))
+            return false;
+        if (isFirst)
+            edit.Ahead.Tell(edit.Owner, number); // it is no walk
+        return true;
+    }
+
     /// <summary>The chunk is lacked. Most follow each other in the order of their numbers.</summary>
     internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
     {

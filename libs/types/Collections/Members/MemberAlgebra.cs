@@ -252,6 +252,7 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
         {
             EntryForm form = FormOf(ref record);
             int passed = 0;
+            LookAhead(ref record);
             for (int i = 0; i < Some->Count; i++)
             {
                 bool isIn = Members.Find(ref record, form, (byte*)Some->Members[i], Some->Lengths[i], out Entry entry)
@@ -271,6 +272,14 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
             }
 
             Some->Count = passed;
+        }
+
+        private readonly void LookAhead(ref RecordEdit record)
+        {
+            MembersAhead ahead = default;
+            bool goesOn = ahead.TryBegin(ref record);
+            for (int i = 0; goesOn && i < Some->Count; i++)
+                goesOn = ahead.TryLook(ref record, (byte*)Some->Members[i], Some->Lengths[i]);
         }
     }
 }

@@ -42,8 +42,16 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         return _set = new FunctionSet(mark, libraries);
     }
 
-    /// <summary>True if the store has libraries of functions.</summary>
-    internal static bool Keeps(Executor worker)
+    /// <summary>The functions that are kept now, for the worker that asks; a server that keeps none loads nothing for that.</summary>
+    internal static FunctionSet Kept(Worker asker)
+    {
+        var worker = (Executor)asker;
+        if (worker.Server.Replication.IsLoading || (!worker.HasScripts && !Keeps(worker)))
+            return FunctionSet.Empty;
+        return ScriptHost.Of(worker).Functions.Known(worker.Server);
+    }
+
+    private static bool Keeps(Executor worker)
     {
         using FunctionRecord record = new();
         return record.Mark(worker.Store, worker.Session) != Guid.Empty;
