@@ -6,9 +6,14 @@ namespace Garnet.Types.Strings;
 public static class ValueBytes
 {
     /// <summary>Reads the value, empty if there is no key; false if the key holds no string. It counts as one read, or as none.</summary>
-    public static unsafe bool TryRead(StoreSession store, in KeyRef key, out byte[] value, bool quiet = false)
+    public static bool TryRead(StoreSession store, in KeyRef key, out byte[] value, bool quiet = false) =>
+        TryRead(store, in key, out value, out _, quiet);
+
+    /// <summary>The same with the value's ETag, both of one moment; null if there is no key.</summary>
+    public static unsafe bool TryRead(StoreSession store, in KeyRef key, out byte[] value, out ulong? tag, bool quiet = false)
     {
         value = [];
+        tag = null;
         for (bool isAgain = quiet; ; isAgain = true)
         {
             fixed (byte* room = value)
@@ -17,11 +22,13 @@ public static class ValueBytes
                 if (store.Read(in key, ref look, isAgain) != Outcome.Done)
                 {
                     value = [];
+                    tag = null;
                     return true;
                 }
 
                 if (look.Kind != RecordKind.String)
                     return false;
+                tag = look.ETag;
                 if (look.Length == value.Length)
                     return true;
                 value = new byte[look.Length];
@@ -35,10 +42,12 @@ public static class ValueBytes
         public int Room;
         public int Length;
         public RecordKind Kind;
+        public ulong ETag;
 
         public void Look(in RecordView record)
         {
             Kind = record.Kind;
+            ETag = record.ETag;
             Length = record.ValueBytes;
             if (Length == Room)
                 Buffer.MemoryCopy(record.Value, To, Room, Length);

@@ -262,29 +262,13 @@ internal readonly struct GetWithETag : ICommand
     internal static Reply RunAny(ref Call call, ulong known)
     {
         KeyRef key = call.Key;
-        var look = default(FieldsLook);
-        if (call.Session.Read(in key, ref look) != Outcome.Done)
-            return call.Null();
-        if (look.Kind != RecordKind.String)
+        if (!ValueBytes.TryRead(call.Session, in key, out byte[] value, out ulong? tag))
             return call.Fail(Fault.WrongType);
-        // Value and ETag must be of one moment: the value is read again until its ETag has not moved.
-        while (true)
-        {
-            if (!ValueBytes.TryRead(call.Session, in key, out byte[] value))
-                return call.Fail(Fault.WrongType);
-            var again = default(FieldsLook);
-            if (call.Session.Read(in key, ref again, quiet: true) != Outcome.Done)
-                return call.Null();
-            if (again.ETag != look.ETag)
-            {
-                look = again;
-                continue;
-            }
-
-            call.Out.Array(2);
-            call.Out.Int((long)look.ETag);
-            return look.ETag == known ? call.Null() : call.Bulk(value);
-        }
+        if (tag is null)
+            return call.Null();
+        call.Out.Array(2);
+        call.Out.Int((long)tag);
+        return tag == known ? call.Null() : call.Bulk(value);
     }
 }
 

@@ -9,9 +9,15 @@ internal sealed unsafe class EpollListeners : IDisposable
 
     private readonly int _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
     private readonly int _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
+    // Made before it is needed: it is needed when no descriptor is left.
+    private readonly int _pause = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
     private readonly List<int> _ready = [];
 
-    internal EpollListeners() => Add(_wakeup);
+    internal EpollListeners()
+    {
+        Add(_wakeup);
+        Epoll.Control(_pause, Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, _wakeup);
+    }
 
     /// <summary>Adds a descriptor, watched for reading.</summary>
     internal void Add(int descriptor) => Epoll.Control(_epoll, Libc.EPOLL_CTL_ADD, descriptor, Libc.EPOLLIN, descriptor);
@@ -36,10 +42,7 @@ internal sealed unsafe class EpollListeners : IDisposable
     internal void Pause(int milliseconds)
     {
         byte* nothing = stackalloc byte[Epoll.EventBytesMax];
-        int once = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
-        Epoll.Control(once, Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, _wakeup);
-        _ = Libc.epoll_wait(once, nothing, 1, milliseconds);
-        _ = Libc.close(once);
+        _ = Libc.epoll_wait(_pause, nothing, 1, milliseconds);
     }
 
     /// <summary>Ends the current or next wait, for good: the wakeup is never drained, it means the stop.</summary>
@@ -53,6 +56,7 @@ internal sealed unsafe class EpollListeners : IDisposable
     public void Dispose()
     {
         _ = Libc.close(_epoll);
+        _ = Libc.close(_pause);
         _ = Libc.close(_wakeup);
     }
 }
