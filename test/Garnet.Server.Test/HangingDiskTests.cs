@@ -6,128 +6,13 @@ namespace Garnet.Server.Test;
 /// <summary>A server whose tier's disk hangs: only commands on what lies there are hurt, and for as long as tier-read-timeout says.</summary>
 internal sealed class HangingDiskTests
 {
-    private const int TimeoutMs = 10_000, Large = 3_000_000;
+    private const int TimeoutMs = HangingStage.TimeoutMs, Large = 3_000_000;
     private const string Why = "the device has not answered";
-    private string _path = "";
-
-    [SetUp]
-    public void Make() => _path = Directory.CreateTempSubdirectory("garnet-hang").FullName;
-
-    [TearDown]
-    public void Remove() => Directory.Delete(_path, recursive: true);
-
-    // One reactor: whoever is served while another waits is served by the same thread.
-    private sealed class Stage : IDisposable
-    {
-        private readonly EmbeddedServer _server;
-
-        public Stage(string path)
-        {
-            _server = new EmbeddedServer(clock: Clock, adjust: settings =>
-            {
-                settings.Network.ReactorThreads = 1;
-                settings.Memory.MaxMemoryBytes = 64 << 20;
-                settings.Tier.Promotion = TierPromotion.No;
-                (settings.Tier.Path, settings.Tier.SizeBytes) = (path, 64 << 20);
-                settings.Tier.Before = disk => Medium = new HangingMedium(disk, Clock);
-            });
-            Other = Connect();
-        }
-
-        public TestClock Clock { get; } = new();
-
-        public HangingMedium Medium { get; private set; } = null!;
-
-        public TestClient Other { get; }
-
-        public TestClient Connect() => new(_server.Server.Port);
-
-        public long Records => _server.Server.Store.Figures().Tier!.Records;
-
-        public long Figure(string name) => _server.Server.Store.Figures().Tier is { } tier ? name switch
-        {
-            "owed" => tier.OwedReads,
-            "late" => tier.LateReads,
-            "refused" => tier.RefusedReads,
-            "waits" => tier.Waits,
-            "postponed" => tier.Postponed,
-            _ => throw new ArgumentException(name),
-        } : -1;
-
-        public void Cold(string key, string value = "value")
-        {
-            Assert.That(Other.Call("SET", key, value), Is.EqualTo("OK"));
-            Demote(key);
-        }
-
-        public void Fill(string kind, int entries)
-        {
-            string filler = new('v', 60);
-            IEnumerable<string> names = Enumerable.Range(0, entries).Select(static i => $"name {i}");
-            Other.Call(kind switch
-            {
-                "hash" => ["HSET", "key", .. names.SelectMany(name => (string[])[name, filler])],
-                "set" => ["SADD", "key", .. names.Select(name => name + filler)],
-                "sorted" => ["ZADD", "key", .. names.Select(static (name, i) => (string[])[$"{i * 7919 % 1000}", name]).SelectMany(static pair => pair)],
-                "list" => ["RPUSH", "key", .. names],
-                _ => ["XGROUP", "CREATE", "key", "group", "0", "MKSTREAM"],
-            });
-            if (kind == "stream") Other.Pipeline(1, [.. names.Select(name => (string[])["XADD", "key", "*", name, filler])]);
-        }
-
-        public void Demote(string key) => Assert.That(Other.Call("TIER.DEMOTE", key), Is.Not.EqualTo("0").And.Not.StartsWith("ERR"), key);
-
-        public void Hang(params string[] read)
-        {
-            Medium.HangWhatIsReadBy(() => Other.Call(read));
-            Clock.Advance(TimeoutMs / 2); // what was read is kept for a moment
-            for (int i = 0; i < 3; i++) Other.Call("PING");
-        }
-
-        /// <summary>The command waits for the disk, and whoever else asks is answered.</summary>
-        public void ExpectOthersServed(int waiting = 1)
-        {
-            Eventually.Holds(() => Medium.Kept >= waiting);
-            Assert.That(Other.Call("PING"), Is.EqualTo("PONG"));
-            Assert.That(Other.Call("GET", "well"), Is.EqualTo("value"));
-        }
-
-        /// <summary>Runs this while the clock goes on as far as the disk lets whoever asks wait.</summary>
-        public T Slowly<T>(Func<T> call)
-        {
-            const int StepMs = 50;
-            Task<T> answer = Task.Run(call);
-            Eventually.Holds(() =>
-            {
-                if (Medium.Kept > 0) Clock.Advance(StepMs);
-                return answer.IsCompleted;
-            });
-            return answer.Result;
-        }
-
-        public void Dispose()
-        {
-            Medium.TakesMs = 0;
-            Medium.Mend();
-            Eventually.Holds(() => Other.Call("PING") == "PONG" && Figure("owed") == 0 && Medium.Kept == 0);
-            Other.Dispose();
-            _server.Dispose();
-        }
-    }
-
-    private Stage Begin()
-    {
-        Stage stage = new(_path);
-        stage.Other.Call("SET", "filler", new string('x', 4096)); // a page between what hangs and what does not
-        stage.Cold("well");
-        stage.Cold("filler", new string('x', 8192));
-        return stage;
-    }
 
     [Test]
     public void A_pipeline_has_its_error_in_its_place_when_the_time_is_over_and_others_are_served_meanwhile()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         using TestClient client = stage.Connect();
@@ -148,7 +33,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void A_reply_that_is_to_be_skipped_is_so_after_the_disk_has_been_waited_for([Values] bool comes)
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         using TestClient client = stage.Connect();
@@ -167,7 +52,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void A_client_that_goes_meanwhile_leaves_nothing_behind()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         using (TestClient client = stage.Connect())
@@ -184,7 +69,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void A_transaction_and_a_script_have_the_error_of_the_key_and_no_more()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         using TestClient client = stage.Connect();
@@ -206,7 +91,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void A_key_that_a_script_does_not_declare_is_waited_for_for_a_second()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         long before = stage.Clock.MonotonicUs;
@@ -220,7 +105,7 @@ internal sealed class HangingDiskTests
     public void What_a_script_has_not_waited_for_is_answered_to_whoever_can_be_put_off()
     {
         const int Keys = 20;
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         for (int i = 0; i < Keys; i++) stage.Cold($"slow {i}", new string('v', 3000));
         stage.Medium.TakesMs = 1100;
         Assert.That(stage.Other.Call("EVAL", "return redis.call('GET', 'slow 0')", "0"), Does.Contain(Why));
@@ -228,155 +113,6 @@ internal sealed class HangingDiskTests
         string[][] asked = [.. Enumerable.Range(0, Keys).Select(static i => (string[])["STRLEN", $"slow {i}"])];
         Assert.That(stage.Slowly(() => client.Pipeline(1, asked)), Is.All.EqualTo("3000"));
         Assert.That((stage.Figure("late"), stage.Figure("owed")), Is.EqualTo((0, 0)));
-    }
-
-    // Root, directory and piece: each has to be read to know the next, and none of it is kept for as long as one read takes.
-    [TestCase("hash", "HGET", "key", "name 7")]
-    [TestCase("hash", "HGETALL", "key")]
-    [TestCase("hash", "HMGET", "key", "name 1", "name 100", "name 200", "name 250")]
-    [TestCase("hash", "DUMP", "key")]
-    [TestCase("hash", "RENAME", "key", "other")]
-    [TestCase("hash", "COPY", "key", "other")]
-    [TestCase("hash", "HDEL", "key", "name 7")]
-    [TestCase("set", "SMEMBERS", "key")]
-    [TestCase("set", "SPOP", "key", "3")]
-    [TestCase("set", "SUNIONSTORE", "other", "key", "key")]
-    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
-    [TestCase("sorted", "ZRANK", "key", "name 100")]
-    [TestCase("sorted", "ZADD", "key", "5", "name 100")]
-    [TestCase("list", "LRANGE", "key", "0", "-1")]
-    [TestCase("list", "LINSERT", "key", "BEFORE", "name 150", "x")]
-    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
-    public void A_disk_that_takes_longer_than_a_second_for_each_read_answers_for_collections_too(string kind, params string[] command)
-    {
-        const int Entries = 300;
-        using Stage stage = Begin();
-        stage.Fill(kind, Entries);
-        string[] twin = [.. command.Select(static word => word is "key" or "other" ? word + " twin" : word)];
-        if (command[0] != "SPOP")
-            stage.Other.Call("COPY", "key", "key twin");
-        stage.Demote("key");
-        stage.Medium.TakesMs = 1100;
-        using TestClient client = stage.Connect();
-        string reply = stage.Slowly(() => client.Call(command));
-        stage.Medium.TakesMs = 0;
-        if (command[0] is "SPOP")
-            Assert.That(reply.Split("name"), Has.Length.EqualTo(4));
-        else if (command[0] is "DUMP")
-            Assert.That(client.Call("RESTORE", "again", "0", reply), Is.EqualTo("OK"));
-        else
-            Assert.That(reply.Trim('[', ']').Split(' '), Is.EquivalentTo(client.Call(twin).Trim('[', ']').Split(' ')));
-        Assert.That(stage.Figure("late"), Is.Zero);
-        if (command[0] != "RENAME") // what is left of the old name goes in the background
-            Assert.That(stage.Figure("waits"), Is.Zero);
-    }
-
-    // Those that follow are fetched side by side, ever more of them: one after the other they would take as many reads as there are pieces.
-    [TestCase("hash", "HGETALL", "key")]
-    [TestCase("hash", "DUMP", "key")]
-    [TestCase("hash", "COPY", "key", "other")]
-    [TestCase("set", "SMEMBERS", "key")]
-    [TestCase("set", "SUNIONSTORE", "other", "key")]
-    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
-    [TestCase("sorted", "ZRANGE", "key", "0", "-1", "REV")]
-    [TestCase("list", "LRANGE", "key", "0", "-1")]
-    [TestCase("list", "LPOS", "key", "name 4999", "RANK", "-1")]
-    [TestCase("list", "LPOS", "key", "name 1", "RANK", "-1")]
-    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
-    [TestCase("list", "COPY", "key", "other")]
-    [TestCase("stream", "XRANGE", "key", "-", "+")]
-    public void A_command_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
-    {
-        const int Entries = 5000, TimesMax = 20;
-        using Stage stage = Begin();
-        stage.Fill(kind, Entries);
-        stage.Demote("key");
-        stage.Medium.TakesMs = 50;
-        (long postponed, int reads) = (stage.Figure("postponed"), stage.Medium.Reads);
-        using TestClient client = stage.Connect();
-        Assert.That(stage.Slowly(() => client.Call(command)), Does.Not.StartWith("ERR").And.Not.EqualTo("0"));
-        postponed = stage.Figure("postponed") - postponed;
-        TestContext.Out.WriteLine($"{string.Join(' ', command)}: put off {postponed} times for {stage.Medium.Reads - reads} reads, waited {stage.Figure("waits")}");
-        Assert.That((postponed <= TimesMax, stage.Figure("waits")), Is.EqualTo((true, 0)));
-    }
-
-    // What it names lies here and there, in some eighty pieces.
-    [TestCase("hash", "HMGET", "key")]
-    [TestCase("hash", "HDEL", "key")]
-    [TestCase("hash", "HEXPIRE", "key", "100", "FIELDS", "100")]
-    [TestCase("hash", "HTTL", "key", "FIELDS", "100")]
-    [TestCase("set", "SMISMEMBER", "key")]
-    [TestCase("set", "SADD", "key")]
-    [TestCase("set", "SINTERCARD", "2", "key", "few")]
-    [TestCase("sorted", "ZMSCORE", "key")]
-    public void A_command_that_names_many_members_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
-    {
-        using Stage stage = Begin();
-        stage.Fill(kind, 5000);
-        string filler = kind == "set" ? new string('v', 60) : "";
-        string[] names = [.. Enumerable.Range(0, 100).Select(i => $"name {i * 7919 % 5000}{filler}")];
-        stage.Other.Call(["SADD", "few", .. names]);
-        stage.Demote("key");
-        stage.Medium.TakesMs = 50;
-        long before = stage.Figure("postponed");
-        Assert.That(stage.Slowly(() => stage.Other.Call(command[^1] == "few" ? command : [.. command, .. names])), Does.Not.StartWith("ERR"));
-        Assert.That((stage.Figure("postponed") - before <= 4, stage.Figure("waits")), Is.EqualTo((true, 0)));
-    }
-
-    // It reads what it needs, and nothing else.
-    [TestCase("hash", 2, "HGET", "key", "name 7")]
-    [TestCase("list", 2, "LINDEX", "key", "2500")]
-    [TestCase("sorted", 4, "ZRANK", "key", "name 7")]
-    public void A_look_at_one_entry_of_a_large_collection_fetches_nothing_beside_it(string kind, int readsMax, params string[] command)
-    {
-        using Stage stage = Begin();
-        stage.Fill(kind, 5000);
-        stage.Demote("key");
-        int reads = stage.Medium.Reads;
-        Assert.That(stage.Other.Call(command), Is.Not.Empty);
-        Assert.That(stage.Medium.Reads - reads, Is.InRange(1, readsMax));
-    }
-
-    // One behind the other they are no walk.
-    [Test]
-    public void Looks_here_and_there_in_a_large_collection_fetch_hardly_more_than_they_need()
-    {
-        const int Looks = 60, Entries = 5000;
-        using Stage stage = Begin();
-        stage.Fill("hash", Entries);
-        stage.Demote("key");
-        int reads = stage.Medium.Reads;
-        Random random = new(3);
-        for (int i = 0; i < Looks; i++) Assert.That(stage.Other.Call("HGET", "key", $"name {random.Next(Entries)}"), Is.Not.Empty);
-        TestContext.Out.WriteLine($"{stage.Medium.Reads - reads} reads");
-        Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(Looks));
-    }
-
-    // More than is kept, even for who waits: what was read first has left when the last is there. It must have an end.
-    [Test]
-    public void A_collection_that_is_larger_than_what_is_kept_is_read_in_place_in_the_end()
-    {
-        const int Fields = 3000;
-        using Stage stage = Begin();
-        string value = new('v', 4000);
-        for (int i = 0; i < Fields; i++) stage.Other.Call("HSET", "key", $"name {i}", value);
-        stage.Demote("key");
-        long postponed = stage.Figure("postponed");
-        Assert.That(stage.Other.Call("HVALS", "key"), Has.Length.EqualTo((Fields * (value.Length + 1)) + 1));
-        TestContext.Out.WriteLine($"put off {stage.Figure("postponed") - postponed} times, waited {stage.Figure("waits")}");
-        Assert.That(stage.Figure("waits"), Is.GreaterThan(0));
-    }
-
-    [TestCase("HGETALL")]
-    [TestCase("HVALS")]
-    public void A_script_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string command)
-    {
-        using Stage stage = Begin();
-        stage.Fill("hash", 5000);
-        stage.Demote("key");
-        stage.Medium.TakesMs = 300;
-        Assert.That(stage.Slowly(() => stage.Other.Call("EVAL", $"return #redis.call('{command}', KEYS[1])", "1", "key")), Is.EqualTo(command == "HVALS" ? "5000" : "10000"));
-        Assert.That(stage.Figure("waits"), Is.InRange(1, 10));
     }
 
     // Nor for a second for each.
@@ -387,7 +123,7 @@ internal sealed class HangingDiskTests
     [TestCase("EXEC")]
     public void A_script_and_a_transaction_wait_for_a_second_in_all(params string[] command)
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Other.Call("SET", "memory", "in memory");
         for (int i = 1; i <= 51; i++) stage.Cold($"hung {i}", new string('v', 30_000)); // some in each of several segments
         stage.Hang("KEYS", "*");
@@ -412,7 +148,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void Who_stops_a_script_that_waits_for_the_disk_is_heard_behind_the_command_that_has_waited()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         stage.Other.Call("CONFIG", "SET", "busy-reply-threshold", "200");
@@ -431,7 +167,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void A_random_key_takes_no_longer_than_the_first_read_that_is_late()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Other.Call("SET", "memory", "1");
         for (int i = 0; i < 100; i++) stage.Cold($"hung {i}", new string('v', 1000));
         stage.Hang("KEYS", "*");
@@ -454,7 +190,7 @@ internal sealed class HangingDiskTests
     [TestCase("DUMP", "hash")]
     public void Whatever_is_asked_of_it_ends_in_an_error_and_changes_nothing(params string[] command)
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Other.Call("SET", "large", new string('l', Large));
         for (int i = 0; i < 2000; i++) stage.Other.Call("HSET", "hash", $"name {i}", $"value {i}");
         string key = command[1];
@@ -475,7 +211,7 @@ internal sealed class HangingDiskTests
     [TestCase("DEL", true)]
     public void Of_several_keys_that_are_to_go_none_does_where_one_cannot_be_read(string command, bool isScript)
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Other.Call("MSET", "first", "1", "last", "1");
         stage.Cold("hung");
         stage.Hang("GET", "hung");
@@ -502,7 +238,7 @@ internal sealed class HangingDiskTests
     [TestCase("SET", "MSET", "from", "2", "hung", "2")]
     public void Of_two_keys_that_are_to_change_none_does_where_one_cannot_be_read(string fill, params string[] command)
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         foreach (string key in (string[])["from", "hung"])
             stage.Other.Call(fill == "ZADD" ? [fill, key, "1", "1"] : [fill, key, "1"]);
         string before = stage.Other.Call("DUMP", "from"), hung = stage.Other.Call("DUMP", "hung");
@@ -523,7 +259,7 @@ internal sealed class HangingDiskTests
     [TestCase("RANDOMKEY")]
     public void A_walk_over_all_keys_ends(params string[] command)
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         for (int i = 0; i < 100; i++) stage.Other.Call("SET", $"hung {i}", new string('v', 1000));
         for (int i = 0; i < 100; i++) stage.Demote($"hung {i}");
         stage.Hang("KEYS", "*");
@@ -544,7 +280,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void Everything_can_be_flushed_and_written_anew_while_it_hangs()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Cold("hung");
         stage.Hang("GET", "hung");
         using TestClient client = stage.Connect();
@@ -560,7 +296,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void The_pieces_of_a_collection_that_was_deleted_meanwhile_are_gone_when_it_answers()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         for (int i = 0; i < 2000; i++) stage.Other.Call("HSET", "hash", $"name {i}", $"value {i}");
         long others = stage.Records;
         stage.Demote("hash");
@@ -580,7 +316,7 @@ internal sealed class HangingDiskTests
     [Test]
     public void A_disk_that_takes_no_writes_keeps_nobody_from_anything_but_room()
     {
-        using Stage stage = Begin();
+        using HangingStage stage = new();
         stage.Other.Call("SET", "key", "value");
         stage.Other.Call("CONFIG", "SET", "tier-read-timeout", "200");
         stage.Medium.HangAll();

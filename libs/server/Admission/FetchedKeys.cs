@@ -18,12 +18,20 @@ internal sealed class FetchedKeys : IKeyRule
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
     {
-        if (!mayWait || !Look(ref call, in keys, database))
+        if (mayWait)
+            Look(ref call, in keys, database);
+        return AdmissionResult.Allowed;
+    }
+
+    /// <inheritdoc/>
+    public AdmissionResult Settle(ref Call call, bool mayWait)
+    {
+        if (!mayWait || !call.Session.Tier!.HasMissing)
             return AdmissionResult.Allowed;
         bool waits = MayTry(call.Client, missing: 0);
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
-        call.Session.Tier!.BeginReads();
+        call.Session.Tier.BeginReads();
         return waits ? AdmissionResult.Until(new FetchWait(call.Session.Tier.TakeWanted())) : AdmissionResult.Allowed;
     }
 

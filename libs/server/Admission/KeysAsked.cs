@@ -9,10 +9,13 @@ namespace Garnet.Server.Admission;
 /// </summary>
 internal static unsafe class KeysAsked
 {
-    internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule, bool mayWait) =>
-        (question.Entry->Flags & CommandFlags.RunsQueue) != 0
+    internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule, bool mayWait)
+    {
+        AdmissionResult result = (question.Entry->Flags & CommandFlags.RunsQueue) != 0
             ? AskQueued(ref call, rule, mayWait)
             : AskOne(ref call, question.Entry, call.Client.Database, rule, mayWait);
+        return result.IsAllowed ? rule.Settle(ref call, mayWait) : result;
+    }
 
     private static AdmissionResult AskQueued(ref Call exec, IKeyRule rule, bool mayWait) =>
         exec.Worker.Transactions.AskQueued(ref exec,

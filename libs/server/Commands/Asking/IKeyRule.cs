@@ -19,4 +19,7 @@ internal interface IKeyRule
     /// the next command of a transaction, and for the key that COPY or MOVE has in another database.
     /// </summary>
     AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait);
+
+    /// <summary>It has been asked about all keys of the command, those of all queued ones for EXEC, and has allowed each: the same for all together.</summary>
+    AdmissionResult Settle(ref Call call, bool mayWait) => AdmissionResult.Allowed;
 }

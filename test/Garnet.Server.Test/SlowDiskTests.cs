@@ -1,0 +1,176 @@
+using Garnet.Server.Test.Net;
+
+namespace Garnet.Server.Test;
+
+/// <summary>A server whose tier's disk is only slow: what lies there is answered, side by side as far as it can be, and nobody else is held up.</summary>
+internal sealed class SlowDiskTests
+{
+    // Root, directory and piece: each has to be read to know the next, and none of it is kept for as long as one read takes.
+    [TestCase("hash", "HGET", "key", "name 7")]
+    [TestCase("hash", "HGETALL", "key")]
+    [TestCase("hash", "HMGET", "key", "name 1", "name 100", "name 200", "name 250")]
+    [TestCase("hash", "DUMP", "key")]
+    [TestCase("hash", "RENAME", "key", "other")]
+    [TestCase("hash", "COPY", "key", "other")]
+    [TestCase("hash", "HDEL", "key", "name 7")]
+    [TestCase("set", "SMEMBERS", "key")]
+    [TestCase("set", "SPOP", "key", "3")]
+    [TestCase("set", "SUNIONSTORE", "other", "key", "key")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
+    [TestCase("sorted", "ZRANK", "key", "name 100")]
+    [TestCase("sorted", "ZADD", "key", "5", "name 100")]
+    [TestCase("list", "LRANGE", "key", "0", "-1")]
+    [TestCase("list", "LINSERT", "key", "BEFORE", "name 150", "x")]
+    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
+    public void A_disk_that_takes_longer_than_a_second_for_each_read_answers_for_collections_too(string kind, params string[] command)
+    {
+        const int Entries = 300;
+        using HangingStage stage = new();
+        stage.Fill(kind, Entries);
+        string[] twin = [.. command.Select(static word => word is "key" or "other" ? word + " twin" : word)];
+        if (command[0] != "SPOP")
+            stage.Other.Call("COPY", "key", "key twin");
+        stage.Demote("key");
+        stage.Medium.TakesMs = 1100;
+        using TestClient client = stage.Connect();
+        string reply = stage.Slowly(() => client.Call(command));
+        stage.Medium.TakesMs = 0;
+        if (command[0] is "SPOP")
+            Assert.That(reply.Split("name"), Has.Length.EqualTo(4));
+        else if (command[0] is "DUMP")
+            Assert.That(client.Call("RESTORE", "again", "0", reply), Is.EqualTo("OK"));
+        else
+            Assert.That(reply.Trim('[', ']').Split(' '), Is.EquivalentTo(client.Call(twin).Trim('[', ']').Split(' ')));
+        Assert.That(stage.Figure("late"), Is.Zero);
+        if (command[0] != "RENAME") // what is left of the old name goes in the background
+            Assert.That(stage.Figure("waits"), Is.Zero);
+    }
+
+    // Those that follow are fetched side by side, ever more of them: one after the other they would take as many reads as there are pieces.
+    [TestCase("hash", "HGETALL", "key")]
+    [TestCase("hash", "DUMP", "key")]
+    [TestCase("hash", "COPY", "key", "other")]
+    [TestCase("set", "SMEMBERS", "key")]
+    [TestCase("set", "SUNIONSTORE", "other", "key")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1")]
+    [TestCase("sorted", "ZRANGE", "key", "0", "-1", "REV")]
+    [TestCase("list", "LRANGE", "key", "0", "-1")]
+    [TestCase("list", "LPOS", "key", "name 4999", "RANK", "-1")]
+    [TestCase("list", "LPOS", "key", "name 1", "RANK", "-1")]
+    [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
+    [TestCase("list", "COPY", "key", "other")]
+    [TestCase("stream", "XRANGE", "key", "-", "+")]
+    public void A_command_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
+    {
+        const int Entries = 5000, TimesMax = 20;
+        using HangingStage stage = new();
+        stage.Fill(kind, Entries);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 50;
+        (long postponed, int reads) = (stage.Figure("postponed"), stage.Medium.Reads);
+        using TestClient client = stage.Connect();
+        Assert.That(stage.Slowly(() => client.Call(command)), Does.Not.StartWith("ERR").And.Not.EqualTo("0"));
+        postponed = stage.Figure("postponed") - postponed;
+        TestContext.Out.WriteLine($"{string.Join(' ', command)}: put off {postponed} times for {stage.Medium.Reads - reads} reads, waited {stage.Figure("waits")}");
+        Assert.That((postponed <= TimesMax, stage.Figure("waits")), Is.EqualTo((true, 0)));
+    }
+
+    // What it names lies here and there, in some eighty pieces.
+    [TestCase("hash", "HMGET", "key")]
+    [TestCase("hash", "HDEL", "key")]
+    [TestCase("hash", "HEXPIRE", "key", "100", "FIELDS", "100")]
+    [TestCase("hash", "HTTL", "key", "FIELDS", "100")]
+    [TestCase("set", "SMISMEMBER", "key")]
+    [TestCase("set", "SADD", "key")]
+    [TestCase("set", "SINTERCARD", "2", "key", "few")]
+    [TestCase("sorted", "ZMSCORE", "key")]
+    public void A_command_that_names_many_members_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
+    {
+        using HangingStage stage = new();
+        stage.Fill(kind, 5000);
+        string filler = kind == "set" ? new string('v', 60) : "";
+        string[] names = [.. Enumerable.Range(0, 100).Select(i => $"name {i * 7919 % 5000}{filler}")];
+        stage.Other.Call(["SADD", "few", .. names]);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 50;
+        long before = stage.Figure("postponed");
+        Assert.That(stage.Slowly(() => stage.Other.Call(command[^1] == "few" ? command : [.. command, .. names])), Does.Not.StartWith("ERR"));
+        Assert.That((stage.Figure("postponed") - before <= 4, stage.Figure("waits")), Is.EqualTo((true, 0)));
+    }
+
+    // It reads what it needs, and nothing else.
+    [TestCase("hash", 2, "HGET", "key", "name 7")]
+    [TestCase("list", 2, "LINDEX", "key", "2500")]
+    [TestCase("sorted", 4, "ZRANK", "key", "name 7")]
+    public void A_look_at_one_entry_of_a_large_collection_fetches_nothing_beside_it(string kind, int readsMax, params string[] command)
+    {
+        using HangingStage stage = new();
+        stage.Fill(kind, 5000);
+        stage.Demote("key");
+        int reads = stage.Medium.Reads;
+        Assert.That(stage.Other.Call(command), Is.Not.Empty);
+        Assert.That(stage.Medium.Reads - reads, Is.InRange(1, readsMax));
+    }
+
+    // One behind the other they are no walk.
+    [Test]
+    public void Looks_here_and_there_in_a_large_collection_fetch_hardly_more_than_they_need()
+    {
+        const int Looks = 60, Entries = 5000;
+        using HangingStage stage = new();
+        stage.Fill("hash", Entries);
+        stage.Demote("key");
+        int reads = stage.Medium.Reads;
+        Random random = new(3);
+        for (int i = 0; i < Looks; i++) Assert.That(stage.Other.Call("HGET", "key", $"name {random.Next(Entries)}"), Is.Not.Empty);
+        TestContext.Out.WriteLine($"{stage.Medium.Reads - reads} reads");
+        Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(Looks));
+    }
+
+    // More than is kept, even for who waits: what was read first has left when the last is there. It must have an end.
+    [Test]
+    public void A_collection_that_is_larger_than_what_is_kept_is_read_in_place_in_the_end()
+    {
+        const int Fields = 3000;
+        using HangingStage stage = new();
+        string value = new('v', 4000);
+        for (int i = 0; i < Fields; i++) stage.Other.Call("HSET", "key", $"name {i}", value);
+        stage.Demote("key");
+        long postponed = stage.Figure("postponed");
+        Assert.That(stage.Other.Call("HVALS", "key"), Has.Length.EqualTo((Fields * (value.Length + 1)) + 1));
+        TestContext.Out.WriteLine($"put off {stage.Figure("postponed") - postponed} times, waited {stage.Figure("waits")}");
+        Assert.That(stage.Figure("waits"), Is.GreaterThan(0));
+    }
+
+    [TestCase("HGETALL")]
+    [TestCase("HVALS")]
+    public void A_script_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string command)
+    {
+        using HangingStage stage = new();
+        stage.Fill("hash", 5000);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 300;
+        Assert.That(stage.Slowly(() => stage.Other.Call("EVAL", $"return #redis.call('{command}', KEYS[1])", "1", "key")), Is.EqualTo(command == "HVALS" ? "5000" : "10000"));
+        Assert.That(stage.Figure("waits"), Is.InRange(1, 10));
+    }
+
+    // What a transaction needs is fetched before it takes its locks, all of it side by side.
+    [TestCase(100, 50)]
+    [TestCase(1000, 50)]
+    [TestCase(100, 1100)]
+    public void A_transaction_over_many_keys_is_put_off_once_and_holds_nobody_up(int keys, int takesMs)
+    {
+        using HangingStage stage = new();
+        for (int i = 0; i < keys; i++) stage.Cold($"key {i}", $"{i} {new string('v', 500)}");
+        stage.Medium.TakesMs = takesMs;
+        using TestClient client = stage.Connect();
+        client.Call("MULTI");
+        for (int i = 0; i < keys; i++) client.Call(i % 3 == 0 ? ["APPEND", $"key {i}", "x"] : i % 3 == 1 ? ["GET", $"key {i}"] : ["MGET", $"key {i}", $"key {i / 2}"]);
+        (long before, long waits) = (stage.Figure("postponed"), stage.Figure("waits"));
+        string reply = stage.Slowly(() => client.Call("EXEC"));
+        Assert.That(reply, Does.Not.Contain("ERR"));
+        Assert.That((stage.Figure("postponed") - before <= 2, stage.Figure("waits") - waits), Is.EqualTo((true, 0)));
+        stage.Medium.TakesMs = 0;
+        for (int i = 0; i < keys; i++) Assert.That(stage.Other.Call("GET", $"key {i}"), Is.EqualTo($"{i} {new string('v', 500)}{(i % 3 == 0 ? "x" : "")}"));
+    }
+}
