@@ -8,6 +8,9 @@ namespace Garnet.Host;
 /// </summary>
 internal sealed class CommandLine
 {
+    /// <summary>Words in the first place that are no file.</summary>
+    public const string Verbs = "ping, status, doctor, check and repair";
+
     public CommandVerb Verb { get; private set; }
     public string? ConfigFile { get; private set; }
     public string Reference { get; private set; } = "";

@@ -7,6 +7,11 @@ internal sealed class GarnetHostedService(GarnetServerOptions options, IHostAppl
 {
     private GarnetServer? _server;
 
+    /// <summary>What was started.</summary>
+    /// <exception cref="InvalidOperationException">The host has not started yet.</exception>
+    public GarnetServer Server => _server
+        ?? throw new InvalidOperationException("The Garnet server has not started: ask for it once the host has (IHost.StartAsync)");
+
     public async Task StartAsync(CancellationToken cancellationToken)
     {
         _server = await GarnetServer.StartAsync(options, cancellationToken).ConfigureAwait(false);

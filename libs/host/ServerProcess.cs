@@ -176,7 +176,8 @@ public static class ServerProcess
                     Environment.Exit(Broken); // host.X2
                 return;
             }
-            log.LogInformation("{Signal}: stopping; once more ends at once", context.Signal);
+            // In one piece: a text with places to fill needs assemblies, and where no file can be opened any more there are none.
+            log.Log(LogLevel.Information, default, $"{context.Signal}: stopping; once more ends at once", null, static (text, _) => text);
             ThreadPool.UnsafeQueueUserWorkItem(static server => server.Stop(StopGrace), server, preferLocal: false);
         }
     }

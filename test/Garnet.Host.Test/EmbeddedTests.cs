@@ -86,22 +86,35 @@ public sealed class EmbeddedTests
     {
         var services = new ServiceCollection();
         services.AddGarnetServer(static options => options.Settings["maxmemory"] = "64mb");
-        var host = new SmallHost();
-        var service = (IHostedService)services.Single().ImplementationFactory!(host);
+        var host = new SmallHost(services);
+        var service = host.GetRequiredService<IHostedService>();
+        Assert.That(() => host.GetRequiredService<GarnetServer>(), Throws.InvalidOperationException);
         await service.StartAsync(default);
+        GarnetServer server = host.GetRequiredService<GarnetServer>();
+        Assert.That(server.ConnectionString, Does.Contain($"{server.Port}"));
         await service.StopAsync(default);
+        await server.DisposeAsync(); // as the host's provider does in the end
         Assert.That(await host.Stopped.Task.WaitAsync(TimeSpan.FromSeconds(60)), Is.True);
     }
 
     /// <summary>What the hosted service asks of its host, without the packages of a whole one.</summary>
-    private sealed class SmallHost : IServiceProvider, IHostApplicationLifetime
+    private sealed class SmallHost(ServiceCollection services) : IServiceProvider, IHostApplicationLifetime
     {
+        private readonly Dictionary<Type, object> _made = [];
+
         public TaskCompletionSource<bool> Stopped { get; } = new();
         public CancellationToken ApplicationStarted => default;
         public CancellationToken ApplicationStopping => default;
         public CancellationToken ApplicationStopped => default;
 
-        public object? GetService(Type serviceType) => serviceType == typeof(IHostApplicationLifetime) ? this : null;
+        public object? GetService(Type serviceType)
+        {
+            if (serviceType == typeof(IHostApplicationLifetime))
+                return this;
+            if (!_made.TryGetValue(serviceType, out object? made) && services.FirstOrDefault(one => one.ServiceType == serviceType) is { } known)
+                _made[serviceType] = made = known.ImplementationFactory!(this);
+            return made;
+        }
 
         public void StopApplication() => Stopped.TrySetResult(true);
     }

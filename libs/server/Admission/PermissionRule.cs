@@ -19,11 +19,20 @@ internal static unsafe class PermissionRule
         if (!ofUser.IsAllowed || question.IsFor(Asker.Executed) || server.Hooks.Permission is not { } permission)
             return ofUser;
         AdmissionResult result = permission.Ask(ref call, in question);
+        if (!result.Error.IsEmpty)
+            UserRefusals.Note(ref call, in question);
         bool goesOn = result.IsAllowed && (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         return goesOn ? AskQueued(ref call, permission) : result;
     }
 
     private static AdmissionResult AskQueued(ref Call exec, IPermission permission) =>
         exec.Worker.Transactions.AskQueued(ref exec,
-            (ref Call call, CommandEntry* entry, int _) => permission.Ask(ref call, new Question(Asker.Client, entry, entry->Flags)));
+            (ref Call call, CommandEntry* entry, int _) =>
+            {
+                Question question = new(Asker.Client, entry, entry->Flags);
+                AdmissionResult result = permission.Ask(ref call, in question);
+                if (!result.Error.IsEmpty)
+                    UserRefusals.Note(ref call, in question);
+                return result;
+            });
 }

@@ -46,13 +46,17 @@ internal static unsafe class UserRefusals
     internal static bool MayLookElsewhere(ref Call call) => call.Client.User is not { Rights: var rights }
         || RightsCheck.ReadsAnyKey(ref call, call.Server.Commands.Entries + call.Client.LastCommand, rights);
 
-    private static void Note(ref Call call, CommandEntry* entry, User user, DenialReason reason, int at, DenialPlace place)
+    /// <summary>Another rule has refused the command.</summary>
+    internal static void Note(ref Call call, in Question question) => Note(
+        ref call, question.Entry, call.Client.User, DenialReason.Command, at: 0, PlaceOf(call.Client, question.Asker));
+
+    private static void Note(ref Call call, CommandEntry* entry, User? user, DenialReason reason, int at, DenialPlace place)
     {
         ReadOnlySpan<byte> argument = at > 0 ? call[at] : default;
         string what = RuleText.Of(argument[..Math.Min(argument.Length, DenialLog.ObjectBytesMax)]);
         bool isCommand = reason == DenialReason.Command || (reason == DenialReason.Database && at == 0);
         (ServerContext server, Connection client) = (call.Server, call.Client);
-        var denial = new Denial(reason, place, isCommand ? NameOf(ref call, entry) : what, user.Name)
+        var denial = new Denial(reason, place, isCommand ? NameOf(ref call, entry) : what, user?.Name ?? Users.DefaultName)
         {
             UnixMs = call.NowMs,
             Client = ClientLine.Of(client, server),

@@ -4,24 +4,63 @@ using Garnet.Common.Linux;
 namespace Garnet.Server;
 
 /// <summary>
-/// How much memory there is to plan with: what the machine has or what the control group allows, the smaller of the two.
+/// How much memory there is to plan with: what the machine has or what the process's control group, and each around it, allows, the smallest of all.
 /// </summary>
 public static class MemoryPlan
 {
     private const int SharePercent = 75;
 
-    private static readonly KernelFile Group2 = new("/sys/fs/cgroup/memory.max");
-    private static readonly KernelFile Group1 = new("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Pages = new("/proc/self/statm");
+    private static readonly KernelFile[] Groups = GroupLimits();
+    private static readonly KernelFile Pages = new("/proc/self/statm");
     private static readonly long Machine = MachineBytes();
 
     /// <summary>The limit for <paramref name="configuredBytes"/> of <c>maxmemory</c>: itself, or a share of what there is.</summary>
     public static long LimitBytes(long configuredBytes) => configuredBytes > 0 ? configuredBytes : AvailableBytes() / 100 * SharePercent;
 
     /// <summary>Memory of the machine or the control group in bytes; a group's limit may change while we run, the machine's memory does not.</summary>
-    public static long AvailableBytes() => Math.Min(Machine, Math.Min(GroupBytes(Group2), GroupBytes(Group1)));
+    public static long AvailableBytes()
+    {
+        long bytes = Machine;
+        foreach (KernelFile limit in Groups)
+            bytes = Math.Min(bytes, GroupBytes(limit));
+        return bytes;
+    }
+
+    /// <summary>
+    /// The files with the limits of a process's control groups, from its own up to the outermost, by what /proc/self/cgroup says (cgroups(7)): a line for version 2, "0::/path", or one
+    /// with the controller "memory" for version 1.
+    /// </summary>
+    public static List<string> GroupFiles(IEnumerable<string> lines)
+    {
+        ArgumentNullException.ThrowIfNull(lines);
+        List<string> files = [];
+        foreach (string line in lines)
+        {
+            string[] parts = line.Split(':', 3);
+            if (parts.Length < 3)
+                continue;
+            bool isFirst = parts[1].Split(',').Contains("memory");
+            if (!isFirst && parts[1].Length > 0)
+                continue;
+            (string root, string file) = isFirst ? ("/sys/fs/cgroup/memory", "memory.limit_in_bytes") : ("/sys/fs/cgroup", "memory.max");
+            for (string path = parts[2].TrimEnd('/'); path.Length > 0; path = path[..path.LastIndexOf('/')])
+                files.Add($"{root}{path}/{file}");
+            files.Add($"{root}/{file}");
+        }
+        return files;
+    }
 
     /// <summary>Memory of this process that lies in RAM, in bytes.</summary>
     public static long ResidentBytes() => Pages.TryNumber(1, out long pages) ? pages * Environment.SystemPageSize : Environment.WorkingSet;
+
+    // A process that sees its groups from the inside (in a container) is shown "/" or a path that is not there: the outermost is its own then.
+    private static KernelFile[] GroupLimits()
+    {
+        const string Own = "/proc/self/cgroup";
+        if (!File.Exists(Own))
+            return [];
+        return [.. GroupFiles(File.ReadLines(Own)).Where(File.Exists).Select(static path => new KernelFile(path))];
+    }
 
     private static long MachineBytes()
     {

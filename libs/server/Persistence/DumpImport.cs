@@ -31,7 +31,7 @@ internal static class DumpImport
         if (import.Skipped > 0)
             server.Log.Recovery($"{path} holds data of modules, which were left out ({import.Skipped} parts)");
         if (import.Functions > 0)
-            server.Log.Recovery($"{path} held {import.Functions} libraries of functions, which were taken");
+            server.Log.Recovery($"{path} held libraries of functions, {import.Functions} in number, which were taken");
         return true;
     }
 }

@@ -17,7 +17,7 @@ public sealed partial class MemorySettings
 
     [Setting("maxmemory-samples", "Keys compared per eviction; more is more exact and slower.",
         Unit = SettingUnit.Count, Min = 1, Max = int.MaxValue, Live = true,
-        Note = "An eviction compares all keys of three buckets of the index.")]
+        Note = "An eviction compares all keys of three buckets of the index, and of up to 1,024 until it has found five.")]
     public int EvictionSamples { get; set; } = 5;
 
     [Setting("maxmemory-clients", "Memory all client buffers may take together, as bytes or as a share of maxmemory; 0 for no limit.",

@@ -85,6 +85,18 @@ public sealed partial class AdmissionTests
         Assert.That(client.Call("INCR", "a"), Does.StartWith("NOPERM"));
         Assert.That(client.Call("EXEC"), Does.StartWith("EXECABORT"));
         Assert.That(client.Call("GET", "a"), Is.EqualTo("nil"));
+        Assert.That(client.Call("ACL", "LOG"), Does.Contain("reason command").And.Contain("object incr").And.Contain("context lua").And.Contain("context multi"));
+    }
+
+    [Test]
+    public void What_there_is_not_has_the_same_answer_where_rules_are_asked()
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Security.DebugCommand = AccessScope.Yes);
+        using var client = new TestClient(server.Server.Port);
+        string[][] commands = [["DEBUG", "nosuch"], ["DEBUG"], ["CONFIG", "nosuch"], ["CONFIG"], ["COMMAND", "nosuch"], ["nosuch", "a"], ["GET"], ["DEBUG", "PROTOCOL"]];
+        string[] plain = [.. commands.Select(command => client.Call(command))];
+        server.Server.Context.Hooks = new AdmissionHooks { Permission = new Rights() };
+        Assert.That(commands.Select(command => client.Call(command)), Is.EqualTo(plain));
     }
 
     [Test]

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
+using Garnet.Common;
 using Garnet.Wire;
 using NUnit.Framework;
 
@@ -30,6 +31,16 @@ internal sealed class ClientLifeTests(Route route)
         }
         Assert.That(File.Exists(path), Is.False);
         Directory.Delete(Path.GetDirectoryName(path)!);
+    }
+
+    [Test]
+    public void What_lies_where_a_Unix_socket_should_be_and_is_none_is_left_there()
+    {
+        string path = Path.Combine(Directory.CreateTempSubdirectory("garnet").FullName, "socket");
+        File.WriteAllText(path, "somebody's");
+        Assert.That(() => new TestServer(route, settings => settings.Network.UnixSocket = path), Throws.TypeOf<GarnetException>().With.Message.Contains("not a socket"));
+        Assert.That(File.ReadAllText(path), Is.EqualTo("somebody's"));
+        Directory.Delete(Path.GetDirectoryName(path)!, recursive: true);
     }
 
     [Test]

@@ -31,6 +31,20 @@ public sealed class RaceTests
         Assert.That(Number(judge.Call("GET", "k")), Is.EqualTo(added), "an increment was overwritten by a transaction that watched the key");
     }
 
+    // A plain SET makes the tag 0, and the next one with a tag makes it 1 again: it says nothing about which value it belongs to.
+    [Test]
+    public void A_value_and_its_tag_are_of_one_moment()
+    {
+        using var run = new RaceRun();
+        run.Begin(static client =>
+        {
+            client.Call("SETWITHETAG", "k", "tagged");
+            client.Call("SET", "k", "plain");
+        }, 2);
+        run.Watch(static client => client.Call("GETWITHETAG", "k") is var reply and not ("nil" or "[0 plain]" or "[1 tagged]" or "[2 tagged]") ? reply : null, 4);
+        Assert.That(run.End(), Is.Null);
+    }
+
     [Test]
     public void Nobody_waits_for_a_list_that_holds_something()
     {

@@ -44,6 +44,9 @@ internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, K
     /// <summary>What it may take beyond the bytes of its arguments, where that can be much: EXEC finds room for it first. Null for nothing.</summary>
     public RoomNeeded? Room { get; init; }
 
+    /// <summary>True where an unknown subcommand and a wrong number of arguments have one answer (DEBUG).</summary>
+    public bool TellsArityTogether { get; init; }
+
     /// <summary>Command tips for clients.</summary>
     public string Tips { get; init; } = "";
 

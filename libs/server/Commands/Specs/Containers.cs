@@ -15,8 +15,9 @@ internal static class Containers
     {
         ReadOnlySpan<byte> name = call[1];
         string shown = Encoding.Latin1.GetString(name[..Math.Min(name.Length, EchoedBytesMax)]);
-        string parent = call.Server.Commands.Specs[call.Client.LastCommand].Name;
-        return $"ERR unknown subcommand '{shown}'. Try {parent} HELP.";
+        CommandSpec spec = call.Server.Commands.Specs[call.Client.LastCommand];
+        string parent = spec.Name.Split('|')[0], orMore = spec.TellsArityTogether ? " or wrong number of arguments for" : "";
+        return $"ERR unknown subcommand{orMore} '{shown}'. Try {parent} HELP.";
     }
 
     internal static Reply Help(ref Call call)

@@ -13,7 +13,7 @@ internal static class DebugCommands
 {
     internal static unsafe void Register(CommandTable table)
     {
-        table.AddContainer(Spec("DEBUG", -2, "", "Helps tests."), &Refuse);
+        table.AddContainer(Spec("DEBUG", -2, "", "Helps tests."));
         table.Add<DebugSleep>();
         table.Add<DebugCheck>();
         table.Add<DebugSetActiveExpire>();
@@ -27,14 +27,8 @@ internal static class DebugCommands
             Group = "server",
             Syntax = syntax,
             Summary = summary,
+            TellsArityTogether = true,
         };
-
-    internal static Reply Refuse(ref Call call) => call.Count == 1
-        ? call.FailBytes("ERR wrong number of arguments for 'debug' command"u8)
-        : call.FailBytes([.. "ERR unknown subcommand or wrong number of arguments for '"u8,
-            .. call[1][..Math.Min(call[1].Length, NamedBytesMax)], .. "'. Try DEBUG HELP."u8]);
-
-    private const int NamedBytesMax = 128;
 }
 
 /// <summary>Holds this connection for a time; others go on, since nothing here may stop a reactor.</summary>
@@ -123,7 +117,7 @@ internal readonly struct DebugProtocol : ICommand
     public static Reply Run(ref Call call)
     {
         if (call.Count != 3)
-            return DebugCommands.Refuse(ref call);
+            return Containers.RefuseUnknown(ref call);
         return call.Text(2).ToLowerInvariant() switch
         {
             "string" => call.Bulk("Hello World"u8),

@@ -101,7 +101,7 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         long nowMs = worker.NowMs;
         _ = Task.Run(async () =>
         {
-            IsBroken = true;
+            IsBroken = true; // until it has come to its end: in whatever way it fails before
             try
             {
                 await Send(nowMs).ConfigureAwait(false);

@@ -290,16 +290,19 @@ internal readonly struct DelIfGreater : ICommand
             return failed;
         KeyRef key = call.Key;
         var delete = new DeleteIfOlder { Given = tag };
-        call.Session.Modify(in key, ref delete);
-        return call.Int(delete.Removed ? 1 : 0);
+        Outcome outcome = call.Session.Modify(in key, ref delete);
+        if (delete.WrongKind)
+            return call.Fail(Fault.WrongType);
+        return outcome is Outcome.Done or Outcome.Unchanged or Outcome.NotFound ? call.Int(delete.Removed ? 1 : 0) : call.From(outcome);
     }
 }
 
-/// <summary>Removes a key whose ETag is smaller than the given one. Logged without the condition.</summary>
+/// <summary>Removes a string whose ETag is smaller than the given one. Logged without the condition.</summary>
 internal struct DeleteIfOlder : IModify
 {
     internal ulong Given;
     internal bool Removed;
+    internal bool WrongKind;
     private bool _replayed;
 
     public static byte OpId => 11;
@@ -312,7 +315,8 @@ internal struct DeleteIfOlder : IModify
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
-        Removed = existing.Exists && (_replayed || Given > existing.ETag);
+        WrongKind = existing.Exists && !_replayed && existing.Kind != RecordKind.String;
+        Removed = existing.Exists && !WrongKind && (_replayed || Given > existing.ETag);
         return Removed ? Verdict.Remove : Verdict.Keep;
     }
 

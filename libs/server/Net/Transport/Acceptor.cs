@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -34,9 +35,23 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
     /// <summary>Connections refused because of <c>maxclients</c>.</summary>
     internal long Rejected { get; private protected set; }
 
+    /// <summary>True from an accept that has failed to the next that has not.</summary>
+    private protected bool HasFailed { get; set; }
+
     private protected ServerCore Server { get; } = server;
 
     private protected ClientLimits Limits { get; } = limits;
+
+    /// <summary>Tells why nobody is accepted, once until somebody is again.</summary>
+    private protected void SayFailed(int error, bool lacksFiles)
+    {
+        if (HasFailed)
+            return;
+        HasFailed = true;
+        Server.Log.AcceptFailed(error, lacksFiles
+            ? "no file descriptors are left; raise the limit of open files (ulimit -n) or lower maxclients"
+            : "the system refused");
+    }
 
     /// <summary>Opens all listeners.</summary>
     internal void Open(NetworkSettings settings)
@@ -57,6 +72,10 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
 
         if (settings.UnixSocket.Length > 0)
         {
+            // A socket is left over by a server that has ended, and is made anew; what is none is somebody's.
+            if (OperatingSystem.IsLinux() && Libc.FactsBehindLinks(settings.UnixSocket) is { IsSocket: false })
+                throw new GarnetException(ExitKind.Configuration, $"cannot listen on {settings.UnixSocket}", "what lies there is not a socket",
+                    "Choose another path for unixsocket, or move it away");
             ListenUnix(settings);
             _addresses.Add(settings.UnixSocket);
         }

@@ -59,8 +59,10 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     {
         int family = address.IsV6 ? Libc.AF_INET6 : Libc.AF_INET;
         int listener = Libc.socket(family, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
-        if (listener < 0)
+        if (listener < 0 && Libc.Errno == Libc.EAFNOSUPPORT)
             return null;
+        if (listener < 0)
+            throw BindFailure($"{address} port {port}", Libc.Errno);
         SetOption(listener, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
         if (address.IsV6)
             SetOption(listener, Libc.IPPROTO_IPV6, Libc.IPV6_V6ONLY, 1);
@@ -89,6 +91,8 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         path.CopyTo(new Span<byte>(name + 2, path.Length));
         Unlink(settings.UnixSocket);
         int listener = Libc.socket(Libc.AF_UNIX, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
+        if (listener < 0)
+            throw BindFailure(settings.UnixSocket, Libc.Errno);
         uint mask = Libc.umask(0x7F); // nobody else may connect in the instant before the permissions are set
         int bound = Libc.bind(listener, name, (uint)(3 + path.Length));
         int errno = Libc.Errno;
@@ -135,6 +139,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
                 return;
             }
 
+            HasFailed = false;
             if (_encrypted.Contains(listener))
                 BeginHandshake(descriptor, name);
             else
@@ -176,10 +181,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     {
         if (errno is Libc.EAGAIN or Libc.EINTR or Libc.ECONNABORTED)
             return;
-        string reason = errno is Libc.EMFILE or Libc.ENFILE
-            ? "no file descriptors are left; raise the limit of open files (ulimit -n) or lower maxclients"
-            : "the system refused";
-        Server.Log.AcceptFailed(errno, reason);
+        SayFailed(errno, lacksFiles: errno is Libc.EMFILE or Libc.ENFILE);
         _set.Pause(RetryMs);
     }
 

@@ -101,15 +101,13 @@ internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : A
     {
         if (error is SocketError.ConnectionAborted or SocketError.ConnectionReset or SocketError.WouldBlock or SocketError.Interrupted)
             return;
-        string reason = error == SocketError.TooManyOpenSockets
-            ? "no file descriptors are left; raise the limit of open files (ulimit -n) or lower maxclients"
-            : "the system refused";
-        Server.Log.AcceptFailed((int)error, reason);
+        SayFailed((int)error, lacksFiles: error == SocketError.TooManyOpenSockets);
         _stop.Wait(RetryMs);
     }
 
     private void Admit(Socket socket)
     {
+        HasFailed = false;
         if (!TryPrepare(socket, out PeerAddress? peer))
         {
             socket.Dispose();

@@ -13,7 +13,8 @@ internal sealed class ChunkAhead
     private const int ChunksMax = 256, PassedMax = 2 * ChunksMax;
     private const int ChunksFirst = 8, Growth = 2;
 
-    // So many that are there may lie between what a walk lacks; and it has shown itself then: of a hundred chunks, looks here and there come that close one in ten times.
+    // A lack is taken for a walk's next if fewer chunks than this lie between it and what was fetched last. Looks at random chunks of a hundred come so close one time in ten, so that two
+    // in a row are asked for before anything is fetched ahead.
     private const int GapMax = 8, ShownMin = 2;
     private const int SetShift = 30; // each set of numbers is walked by itself
     private const uint WalksMax = 16;
@@ -48,8 +49,8 @@ internal sealed class ChunkAhead
     /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
     public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);
 
-    /// <summary>True if it was; once.</summary>
-    public bool WasTold(ulong owner, uint number)
+    /// <summary>True if it was; asked again it says no.</summary>
+    public bool TakeTold(ulong owner, uint number)
     {
         bool wasTold = _toldOwner == owner && _told == number;
         _toldOwner = 0;

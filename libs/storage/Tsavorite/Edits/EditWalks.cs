@@ -51,7 +51,7 @@ public static unsafe class EditWalks
     /// <summary>The chunk is lacked. Most follow each other in the order of their numbers.</summary>
     internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
     {
-        if (edit.Ahead.WasTold(edit.Owner, number))
+        if (edit.Ahead.TakeTold(edit.Owner, number))
             return;
         int left = edit.Ahead.Begin(edit.Owner, number);
         uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));

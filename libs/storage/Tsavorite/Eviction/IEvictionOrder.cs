@@ -12,6 +12,9 @@ internal interface IEvictionOrder
     /// <summary>True if this choice costs the records of a bucket that it looks at a step of their frequency.</summary>
     static abstract bool Ages(ref ulong random);
 
-    /// <summary>Of the candidates the one with the lowest score goes; 0 ends the search.</summary>
+    /// <summary>
+    /// Of the candidates the one with the lowest score goes; 0, the lowest there is, ends the search; one with <see cref="long.MaxValue"/> is not chosen. Where no candidate is found
+    /// among those that are looked at, whatever the sweep comes to goes, without a score.
+    /// </summary>
     static abstract long Score(StoreCore core, ulong word, ref ulong random);
 }

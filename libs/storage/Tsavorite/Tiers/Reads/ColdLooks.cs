@@ -84,7 +84,7 @@ internal static unsafe class ColdLooks
     /// <summary>True if the word's record was wanted and could not be read; a walk learns what of it was late (<see cref="ColdReads.Late"/>).</summary>
     public static bool IsUnreadable(this ColdReads reads, ulong word)
     {
-        if (reads.Known(word) is not { } read || (read.State != ColdReadState.Failed && !reads.Patience.Tells(read)))
+        if (reads.Known(word) is not { } read || (read.State != ColdReadState.Failed && !reads.Patience.TryTell(read)))
             return false;
         if (read.IsLate && (reads.Late is null || read.BegunAtUs != 0))
             reads.Late = read;

@@ -102,7 +102,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
-            if (read.State == ColdReadState.Failed || Patience.Tells(read))
+            if (read.State == ColdReadState.Failed || Patience.TryTell(read))
             {
                 MetLate |= read.IsLate;
                 throw _tier.Unreadable(read);

@@ -8,8 +8,11 @@ namespace Tsavorite;
 /// </summary>
 internal sealed class HeldPatience
 {
-    /// <summary>For one read, and for all of a turn that are late; and for one beside others that have not come in that time.</summary>
-    public const long LongestUs = 1_000_000, LateUs = 100_000;
+    /// <summary>For one read, and for all of a turn together that do not come in time.</summary>
+    public const long LongestUs = 1_000_000;
+
+    /// <summary>For one of a segment whose other reads have not been answered: it will most likely not be either.</summary>
+    public const long LateUs = 100_000;
     private readonly List<ColdRead> _refused = [];
     private long _turn, _spentUs, _step, _toBeToldBy;
     private bool _isToBeTold;
@@ -52,7 +55,7 @@ internal sealed class HeldPatience
     public bool HasGivenUp(ColdRead read) => read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
 
     /// <summary>The same, where the step is told: until then it may begin anew, to look again for what it has waited for.</summary>
-    public bool Tells(ColdRead read)
+    public bool TryTell(ColdRead read)
     {
         bool hasGivenUp = HasGivenUp(read);
         _isToBeTold &= !hasGivenUp;
