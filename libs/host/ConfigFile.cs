@@ -19,7 +19,8 @@ internal static class ConfigFile
         if (TryRead(path, 1, lines, problems) is not { } failure)
             return lines;
         ExitKind kind = failure is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Configuration;
-        string orVerb = failure is FileNotFoundException && path.All(char.IsAsciiLetter) ? $"; or one of the verbs {CommandLine.Verbs} is meant" : "";
+        string orVerb = failure is FileNotFoundException && path.All(char.IsAsciiLetter)
+            ? $"; or one of the verbs {CommandLine.Verbs} is meant" : "";
         throw new GarnetException(kind, $"cannot read the configuration file '{path}'", failure.Message,
             "Check the path and who may read it" + orVerb);
     }

@@ -3,7 +3,8 @@ namespace Garnet.Common.Linux;
 /// <summary>What a file system says of a file: whose it is, its type and rights, which it is, and when anything of it was changed last.</summary>
 public readonly record struct FileFacts(uint Owner, ushort Mode, ulong Inode, long ChangedSeconds, uint ChangedNs)
 {
-    private const int TypeBits = 0xF000, RegularFile = 0x8000, Pipe = 0x1000, Socket = 0xC000, RightsBits = 0xFFF, OwnerReadsAndWrites = 0x180;
+    private const int TypeBits = 0xF000, RegularFile = 0x8000, Pipe = 0x1000, Socket = 0xC000,
+        RightsBits = 0xFFF, OwnerReadsAndWrites = 0x180;
 
     /// <summary>True for a file, and neither a directory nor a link nor anything else.</summary>
     public bool IsFile => (Mode & TypeBits) == RegularFile;

@@ -15,7 +15,8 @@ public static unsafe partial class Libc
 {
     private const string Name = "libc";
 
-    public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENFILE = 23, EMFILE = 24, ENOMEM = 12;
+    public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EAFNOSUPPORT = 97, EADDRINUSE = 98, EADDRNOTAVAIL = 99,
+        ENFILE = 23, EMFILE = 24, ENOMEM = 12;
     public const int ECONNABORTED = 103;
     public const int EPERM = 1, ENOENT = 2, ENXIO = 6, EEXIST = 17, EINVAL = 22, ENOSPC = 28, EDQUOT = 122, EOPNOTSUPP = 95, EIO = 5;
     public const int EFBIG = 27, ETIMEDOUT = 110;
