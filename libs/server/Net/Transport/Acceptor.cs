@@ -74,8 +74,8 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
         {
             // A socket is left over by a server that has ended, and is made anew; what is none is somebody's.
             if (OperatingSystem.IsLinux() && Libc.FactsBehindLinks(settings.UnixSocket) is { IsSocket: false })
-                throw new GarnetException(ExitKind.Configuration, $"cannot listen on {settings.UnixSocket}", "what lies there is not a socket",
-                    "Choose another path for unixsocket, or move it away");
+                throw new GarnetException(ExitKind.Configuration, $"cannot listen on {settings.UnixSocket}",
+                    "what lies there is not a socket", "Choose another path for unixsocket, or move it away");
             ListenUnix(settings);
             _addresses.Add(settings.UnixSocket);
         }
