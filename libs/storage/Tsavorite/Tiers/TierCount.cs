@@ -14,6 +14,8 @@ internal enum TierCount
     HeldBack,
     Demoted,
     DemotedBytes,
+    DemotedClean,
+    DemotedCleanBytes,
     Considered,
     RejectedOff,
     RejectedFrequency,
