@@ -40,7 +40,8 @@ internal sealed unsafe class ChunkScratch : IDisposable
         if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
             return found.Image;
         TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
-        return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
+        bool mayStay = aim == EditAim.Look || Record.Kind(found.Image) == RecordKind.Chunk; // a change looks at more pieces than it changes
+        return core.MustTakeBack(partition, bucket, found, nowMs, why, mayStay);
     }
 
     public void Dispose()

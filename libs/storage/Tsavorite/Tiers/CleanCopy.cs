@@ -13,13 +13,6 @@ internal static unsafe class CleanCopy
     public const uint UsesMax = (1u << (64 - UsesShift)) - 1;
     private const int UsesShift = 36;
 
-    /// <summary>
-    /// True if it is worth 8 bytes: not of what comes back only to be changed (of a collection more pieces are looked at for a change than are changed). Of what has segments of its own on
-    /// the tier nothing is left there, since these are free once it is dead.
-    /// </summary>
-    public static bool IsKept(ColdTier tier, byte* image, TierCount why) =>
-        (why == TierCount.Promoted || Record.Kind(image) == RecordKind.Chunk) && ColdRecord.BytesOf(image) <= tier.Segments.RecordBytesMax;
-
     /// <summary>Where the place stands in a record that has these flags, or would stand.</summary>
     public static int FieldOffset(byte flags) =>
         Record.HeaderBytes + (BitOperations.PopCount((uint)(flags & (Record.TtlFlag | Record.ETagFlag))) * Record.FieldBytes);

@@ -101,7 +101,7 @@ public sealed unsafe partial class SessionTier
             if (Bucket.Find(_shape, partition, bucket, key) != null)
                 return true;
             ColdFound found = FindLocked(partition, bucket, key);
-            return found.Image == null || TakeBack(partition, bucket, found.Slot, found.Image, nowMs);
+            return found.Image == null || TakeBack(partition, bucket, found, nowMs);
         }
         finally
         {
@@ -140,13 +140,13 @@ public sealed unsafe partial class SessionTier
         if (image == null)
             return true;
         Reads.Forget(mark); // others of the same tag need not be looked at
-        return TakeBack(partition, bucket, slot, image, nowMs);
+        return TakeBack(partition, bucket, new() { Image = image, Slot = slot }, nowMs);
     }
 
-    private bool TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
+    private bool TakeBack(Partition* partition, byte* bucket, in ColdFound found, long nowMs)
     {
-        bool isTaken = PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(image))
-            && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
+        bool isTaken = PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(found.Image))
+            && _core.TakeBack(partition, bucket, found, nowMs, TierCount.Returned, keepsPlace: true) != null;
         HasTakenBack |= isTaken;
         return isTaken;
     }
