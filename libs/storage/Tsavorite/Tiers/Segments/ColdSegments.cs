@@ -264,7 +264,8 @@ internal sealed unsafe class ColdSegments : IDisposable
     {
         ColdSegment* segment = _segments.Items + number;
         bool isSame = segment->Uses == uses || StoreTestHooks.Has(PlantedFault.ReviveReused);
-        return isSame && segment->State == ColdState.Sealed && Volatile.Read(ref segment->Live) > 0 && segment->IsDoubtful == 0
+        bool isSound = segment->State is ColdState.Sealed or ColdState.Open && segment->End != 0 && segment->IsDoubtful == 0;
+        return isSame && isSound && Volatile.Read(ref segment->Live) > 0
             && (expireAtMs == 0 || expireAtMs >= segment->MinExpiryMs);
     }
 
