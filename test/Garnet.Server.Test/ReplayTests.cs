@@ -75,8 +75,8 @@ public sealed class ReplayTests
             for (int moved = 0; moved < MovesOfRun; moved++)
             {
                 Run(server, random, commands: CommandsPerMove);
+                if (moved % MovesPerCheck == 0) Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty, "what was changed is not taken for what it was");
                 Move(server, moves);
-                if (moved % MovesPerCheck == 0) Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty);
             }
 
             List<LogEntry> entries = StillContent(server.Server.Store, log, out List<SortedDictionary<string, string>> content);
