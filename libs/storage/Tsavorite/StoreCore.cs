@@ -172,22 +172,19 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     /// <summary>
-    /// Takes a record back to memory from the tier, under the partition's lock: what the slot's word names. Where it lies
-    /// then; null if there is no address space. What it holds does not change. It is counted among the promoted or the returned. <paramref name="keepsPlace"/>: it may leave
-    /// again without a change (store.C13).
+    /// Takes a record back to memory from the tier, under the partition's lock: <paramref name="image"/> is what the slot's word names. Where it lies
+    /// then; null if there is no address space. What it holds does not change. It is counted among the promoted or the returned.
     /// </summary>
-    public byte* TakeBack(Partition* partition, byte* bucket, in ColdFound found, long nowMs, TierCount why, bool keepsPlace)
+    public byte* TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs, TierCount why)
     {
-        byte* image = found.Image;
-        ulong* slot = found.Slot;
         long length = ColdRecord.BytesOf(image);
-        keepsPlace &= length <= Tier!.Segments.RecordBytesMax; // of others nothing is left: their segments are free once they are dead
+        bool keepsPlace = CleanCopy.IsKept(Tier!, image, why);
         int bytes = Record.Round(length + (keepsPlace ? Record.FieldBytes : 0));
         byte* record = Records.Append(partition, bytes, new NewRecord { ExpireAtMs = Record.ExpireAtMs(image) }, nowMs, force: true);
         if (record == null)
             return null;
         ulong offset = (ulong)(record - Shape->Base), old = *slot;
-        CleanCopy.Write(record, image, (int)length, keepsPlace ? CleanCopy.PlaceOf(Tier, old) : 0);
+        CleanCopy.Write(record, image, (int)length, keepsPlace ? CleanCopy.PlaceOf(Tier!, old) : 0);
         bool isExtent = offset >= (ulong)_arena.ExtentsStart;
         if (isExtent)
             record[5] |= Record.ExtentFlag;
@@ -195,7 +192,7 @@ internal sealed unsafe class StoreCore : IDisposable
         Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | place);
         Bucket.EndWrite(bucket);
-        Tier.Segments.Died(old);
+        Tier!.Segments.Died(old);
         Tier.Count(why);
         Tier.Count(why == TierCount.Promoted ? TierCount.PromotedBytes : TierCount.ReturnedBytes, length);
         return record;
@@ -213,9 +210,9 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     /// <summary><see cref="TakeBack"/> in the middle of an edit, which cannot do without; much more address space is reserved than may be used.</summary>
-    public byte* MustTakeBack(Partition* partition, byte* bucket, in ColdFound found, long nowMs, TierCount why, bool keepsPlace)
+    public byte* MustTakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs, TierCount why)
     {
-        byte* record = TakeBack(partition, bucket, found, nowMs, why, keepsPlace);
+        byte* record = TakeBack(partition, bucket, slot, image, nowMs, why);
         Garnet.Common.Faults.Check.That(record != null, "store.C5 there is address space for a record that comes back");
         return record;
     }

@@ -40,8 +40,7 @@ internal sealed unsafe class ChunkScratch : IDisposable
         if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
             return found.Image;
         TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
-        bool mayStay = aim == EditAim.Look || Record.Kind(found.Image) == RecordKind.Chunk; // a change looks at more pieces than it changes
-        return core.MustTakeBack(partition, bucket, found, nowMs, why, mayStay);
+        return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
     }
 
     public void Dispose()

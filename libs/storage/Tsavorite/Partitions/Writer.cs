@@ -128,8 +128,7 @@ internal sealed unsafe class Writer : IDisposable
         if (image == null)
             return _cold!.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
         _cold!.Forget(); // others of the same tag need not be looked at
-        ColdFound found = new() { Image = image, Slot = slot };
-        bool isBack = _core.TakeBack(partition, bucket, found, nowMs, TierCount.Returned, keepsPlace: false) != null;
+        bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }
 

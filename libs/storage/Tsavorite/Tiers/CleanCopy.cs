@@ -13,6 +13,13 @@ internal static unsafe class CleanCopy
     public const uint UsesMax = (1u << (64 - UsesShift)) - 1;
     private const int UsesShift = 36;
 
+    /// <summary>
+    /// True if it is worth 8 bytes: not of what comes back only to be changed, but of pieces, as a change looks at more of these than it changes. Of what has segments of its own
+    /// nothing is left on the tier: they are free once it is dead.
+    /// </summary>
+    public static bool IsKept(ColdTier tier, byte* image, TierCount why) =>
+        (why != TierCount.Returned || Record.Kind(image) == RecordKind.Chunk) && ColdRecord.BytesOf(image) <= tier.Segments.RecordBytesMax;
+
     /// <summary>Where the place stands in a record that has these flags, or would stand.</summary>
     public static int FieldOffset(byte flags) =>
         Record.HeaderBytes + (BitOperations.PopCount((uint)(flags & (Record.TtlFlag | Record.ETagFlag))) * Record.FieldBytes);

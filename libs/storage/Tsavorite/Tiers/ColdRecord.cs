@@ -20,13 +20,13 @@ internal static unsafe class ColdRecord
 
     /// <summary>Bytes that the record takes there.</summary>
     public static long BytesOf(byte* record) =>
-        KeyOffset(record) + Record.KeyBytes(record) + Record.ValueBytes(record);
+        (long)KeyOffset(record) + Record.KeyBytes(record) + Record.ValueBytes(record);
 
     /// <summary>Bytes of it that say what it is: all before the value, and what the store has in that.</summary>
     public static long HeadBytes(byte* record) =>
-        Math.Min(BytesOf(record), KeyOffset(record) + Record.KeyBytes(record) + RootLimit.ValueBytesMin);
+        Math.Min(BytesOf(record), (long)KeyOffset(record) + Record.KeyBytes(record) + RootLimit.ValueBytesMin);
 
-    private static long KeyOffset(byte* record) => Record.KeyOffset((byte)(Record.Flags(record) & ~Record.CopyFlag));
+    private static int KeyOffset(byte* record) => Record.KeyOffset((byte)(Record.Flags(record) & ~Record.CopyFlag));
 
     /// <summary>Copies a live record, whose partition is locked, into room of <see cref="BytesOf"/>.</summary>
     public static void Write(byte* to, byte* record, int bytes, uint place)
@@ -82,7 +82,8 @@ internal static unsafe class ColdRecord
             return false;
         int before = CleanCopy.FieldOffset(Record.Flags(record)), passed = CleanCopy.FieldBytes(record);
         int fields = before - Record.HeaderBytes, rest = bytes - before;
-        return new ReadOnlySpan<byte>(record + Record.HeaderBytes, fields).SequenceEqual(new ReadOnlySpan<byte>(image + Record.HeaderBytes, fields))
+        byte* ours = record + Record.HeaderBytes, theirs = image + Record.HeaderBytes;
+        return new ReadOnlySpan<byte>(ours, fields).SequenceEqual(new ReadOnlySpan<byte>(theirs, fields))
             && new ReadOnlySpan<byte>(record + before + passed, rest).SequenceEqual(new ReadOnlySpan<byte>(image + before, rest));
     }
 }

@@ -335,7 +335,7 @@ internal sealed class ColdTier : IDisposable
             Lost = Of(TierCount.Lost),
             Promoted = Of(TierCount.Promoted),
             PromotedBytes = Of(TierCount.PromotedBytes),
-            Returned = Of(TierCount.Returned),
+            Returned = Of(TierCount.Returned) + Of(TierCount.Requested),
             ReturnedBytes = Of(TierCount.ReturnedBytes),
             Stillborn = Of(TierCount.Stillborn),
             Compacted = Of(TierCount.Compacted),

@@ -101,7 +101,7 @@ public sealed unsafe partial class SessionTier
             if (Bucket.Find(_shape, partition, bucket, key) != null)
                 return true;
             ColdFound found = FindLocked(partition, bucket, key);
-            return found.Image == null || TakeBack(partition, bucket, found, nowMs);
+            return found.Image == null || TakeBack(partition, bucket, found.Slot, found.Image, nowMs);
         }
         finally
         {
@@ -140,13 +140,13 @@ public sealed unsafe partial class SessionTier
         if (image == null)
             return true;
         Reads.Forget(mark); // others of the same tag need not be looked at
-        return TakeBack(partition, bucket, new() { Image = image, Slot = slot }, nowMs);
+        return TakeBack(partition, bucket, slot, image, nowMs);
     }
 
-    private bool TakeBack(Partition* partition, byte* bucket, in ColdFound found, long nowMs)
+    private bool TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
     {
-        bool isTaken = PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(found.Image))
-            && _core.TakeBack(partition, bucket, found, nowMs, TierCount.Returned, keepsPlace: true) != null;
+        bool isTaken = PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(image))
+            && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Requested) != null;
         HasTakenBack |= isTaken;
         return isTaken;
     }

@@ -211,8 +211,7 @@ public sealed unsafe partial class SessionTier
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         ulong* slot = ColdWriter.FindWord(partition, bucket, found.Word);
         bool isSame = slot != null && tier.IsOfLife(found.Word, found.Life);
-        ColdFound now = new() { Image = found.Image, Slot = slot };
-        if (!isSame || _core.TakeBack(partition, bucket, now, nowMs, TierCount.Promoted, keepsPlace: true) == null)
+        if (!isSame || _core.TakeBack(partition, bucket, slot, found.Image, nowMs, TierCount.Promoted) == null)
             tier.Count(TierCount.Lost);
         Partition.Exit(partition);
     }
@@ -223,7 +222,7 @@ public sealed unsafe partial class SessionTier
         Reads.Hits++;
         if (!_core.IsToBePromoted(found.Slot, found.Image))
             return;
-        if (_core.TakeBack(partition, bucket, found, nowMs, TierCount.Promoted, keepsPlace: true) == null)
+        if (_core.TakeBack(partition, bucket, found.Slot, found.Image, nowMs, TierCount.Promoted) == null)
             _core.Tier!.Count(TierCount.Lost);
     }
 
