@@ -43,6 +43,12 @@ internal sealed class RandomCommands(int seed)
 
     private static readonly byte[][] Streams = [.. Payloads.All().Where(static form => form.Name.StartsWith("stream", StringComparison.Ordinal)).Select(static form => form.Payload)];
 
+    private static readonly (string Kind, int Count)[] s_kinds =
+        [("key", Keys), ("number", Keys / 3), ("hash", 3), ("events", 2), ("stream", 3), ("sorted", 3), ("list", 3), ("set", 4), ("loglog", 3)];
+
+    /// <summary>The keys of all of them.</summary>
+    internal static IReadOnlyList<string> AllKeys { get; } = [.. s_kinds.SelectMany(static kind => Enumerable.Range(0, kind.Count).Select(i => $"{kind.Kind}:{i}"))];
+
     private readonly Random _random = new(seed);
 
     /// <summary>Whether keys may be given a time that comes while the test runs.</summary>

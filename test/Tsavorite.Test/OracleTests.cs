@@ -46,6 +46,7 @@ internal sealed class OracleTests
         }
         Compare(bench, model, $"seed {seed} at the end");
         Assert.That(bench.Store.Figures().Splits, Is.GreaterThan(0));
+        if (settings.Tier is not null) Assert.That(bench.Tier().DemotedClean, Is.Positive, "some came back, and left as they were");
     }
 
     private static void Act(Bench bench, Dictionary<(uint, string), Entry> model, Random random, uint ns, string key, string where)

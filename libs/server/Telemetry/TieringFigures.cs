@@ -89,6 +89,12 @@ internal static class TieringFigures
             static m => Tier(m).Demoted);
         list.Counter("tier_demoted_bytes", "garnet_tier_demoted_bytes_total", "Bytes of these.", static m => Tier(m).DemotedBytes);
         list.Counter(
+            "tier_demoted_clean_records", "garnet_tier_demoted_clean_records_total",
+            "Of these records, those that had come back and not changed since: nothing was written.",
+            static m => Tier(m).DemotedClean);
+        list.Counter(
+            "tier_demoted_clean_bytes", "garnet_tier_demoted_clean_bytes_total", "Bytes of these.", static m => Tier(m).DemotedCleanBytes);
+        list.Counter(
             "tier_promotion_considered", "garnet_tier_promotion_considered_total",
             "Looks at records on it that might have made them come back.",
             static m => Tier(m).Considered);

@@ -178,13 +178,13 @@ internal sealed unsafe class StoreCore : IDisposable
     public byte* TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs, TierCount why)
     {
         long length = ColdRecord.BytesOf(image);
-        int bytes = Record.Round(length);
+        bool keepsPlace = CleanCopy.IsKept(Tier!, image, why);
+        int bytes = Record.Round(length + (keepsPlace ? Record.FieldBytes : 0));
         byte* record = Records.Append(partition, bytes, new NewRecord { ExpireAtMs = Record.ExpireAtMs(image) }, nowMs, force: true);
         if (record == null)
             return null;
-        Buffer.MemoryCopy(image, record, bytes, bytes);
-        *(uint*)record = 0;
         ulong offset = (ulong)(record - Shape->Base), old = *slot;
+        CleanCopy.Write(record, image, (int)length, keepsPlace ? CleanCopy.PlaceOf(Tier!, old) : 0);
         bool isExtent = offset >= (ulong)_arena.ExtentsStart;
         if (isExtent)
             record[5] |= Record.ExtentFlag;

@@ -60,6 +60,9 @@ internal sealed class Primary : IDisposable
     /// <summary>The tier is small: its room is used again, and what makes that free is among the steps, as is what takes records back to memory.</summary>
     public bool IsCrowded { get; init; }
 
+    /// <summary>Values go to the tier and come back all the time, most of them unchanged.</summary>
+    public bool Bounces { get; init; }
+
     /// <summary>Does something as one of the threads of <see cref="PmDisk"/>.</summary>
     public Action<int, Action> As { get; init; } = static (_, turn) => turn();
 
@@ -114,7 +117,7 @@ internal sealed class Primary : IDisposable
 
     public void Step()
     {
-        if (IsCrowded) Crowd();
+        if (IsCrowded || Bounces) Beside();
         else if (Tier is not null && _tierRandom.Next(DemotesEvery) == 0) Demote();
         if (_log.Poison == null && _random.Next(100) < 3) TakeSnapshot();
         else Turn();
@@ -189,6 +192,19 @@ internal sealed class Primary : IDisposable
         if (!_store.Demote(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)])) return;
         _store.Store.StepMovers(_clock.UnixMs);
         if (_store.Store.Figures().Tier!.DemotedBytes - before.DemotedBytes > TierSegmentBytes) LongDemoted++;
+    }
+
+    private void Beside()
+    {
+        if (Bounces) Bounce();
+        else if (IsCrowded) Crowd();
+    }
+
+    private void Bounce()
+    {
+        for (int keys = 0; keys < KeysAtOnce; keys++) _store.Promote(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)]);
+        for (int keys = 0; keys < KeysAtOnce; keys++) Demote();
+        _clock.Advance(PauseUs / KeysAtOnce);
     }
 
     // What the tier's own thread, readers and whoever takes snapshots do, beside the log.
@@ -275,7 +291,7 @@ internal sealed class Primary : IDisposable
     private void TurnsOfOthers()
     {
         if (_random.Next(TurnsOfWalkerPerTurnOfOthers) != 0) return;
-        if (IsCrowded) Crowd();
+        Beside();
         Turn();
     }
 
@@ -285,7 +301,7 @@ internal sealed class Primary : IDisposable
         while (_log.Durable < batch && _log.Poison == null)
         {
             for (int turner = 0; turner < _log.Turners; turner++) TurnOf(turner);
-            if (IsCrowded) Crowd();
+            Beside();
             _clock.Advance(1_000_000);
         }
         if (_fault == DiskFault.CutBeforePublish) _log.Truncate(batch + 1);

@@ -98,6 +98,39 @@ internal sealed class TierCrashTests
         Assert.Fail("it comes to no end");
     }
 
+    /// <summary>Of values that come back and go again without a write, beside snapshots that name what was dead there and what lives there again.</summary>
+    [Test]
+    public void A_power_cut_while_values_come_back_and_go_again_leaves_what_was_promised([Values(11, 12)] int seed)
+    {
+        int step = LongRun.IsWanted ? 3 : 19, operation = 1 + (seed % step);
+        for (; operation <= OperationsMax; operation += step)
+        {
+            Random random = new(operation);
+            History history = new();
+            SimulatedDisk disk = new() { CrashAt = operation };
+            SimulatedMedium tier = Simulation.TierBeside(() => disk, bytes: 2 * CrowdedBytes);
+            tier.WritesBack = () => random.Next(2) == 0;
+            using Primary first = new(disk, 1, history, new Random(seed), DiskFault.None) { Tier = tier, Bounces = true };
+            if (!GoesDown(first, disk))
+            {
+                disk.IsGone = true; // what is given back reaches it no more
+                TestContext.Out.WriteLine($"{operation - 1} operations, {first.Snapshots} snapshots, demoted {first.Demoted}, of these {first.TierFigures.DemotedClean} without a write");
+                Assert.That((first.Snapshots > 3, first.TierFigures.DemotedClean > 40), Is.EqualTo((true, true)));
+                return;
+            }
+            ulong promised = first.IsOpen ? first.Promised : 0;
+            tier.Crash(operation);
+            SimulatedDisk found = disk.Crash(operation);
+            disk.IsGone = true;
+            disk = found;
+            using Primary next = new(found, 1, history, new Random(seed + 1), DiskFault.None) { Tier = tier, Bounces = true };
+            next.Open(found, promised); // judges all that was published, and the state
+            for (int steps = 0; steps < StepsBehind; steps++) next.Step();
+            found.IsGone = true;
+        }
+        Assert.Fail("it comes to no end");
+    }
+
     /// <summary>Of a directory some of whose values cannot be read.</summary>
     [Test]
     public void A_repair_can_be_done_again_after_a_power_cut_at_any_operation([Values] bool reachesBack, [Values] bool harmsAll)
@@ -163,8 +196,8 @@ internal sealed class TierCrashTests
     private static void ExpectCrowded(Primary primary)
     {
         TierFigures tier = primary.TierFigures;
-        TestContext.Out.WriteLine($"{primary.Snapshots} snapshots, demoted {tier.Demoted}, moved together {tier.Compacted}, come back {tier.Promoted} and {tier.Returned}, written {tier.WrittenBytes}");
-        Assert.That(new[] { primary.Snapshots - 1, tier.Demoted, tier.Compacted, tier.Promoted, tier.Returned }, Is.All.GreaterThan(0L));
+        TestContext.Out.WriteLine($"{primary.Snapshots} snapshots, demoted {tier.Demoted}, moved together {tier.Compacted}, come back {tier.Promoted} and {tier.Returned}, gone back {tier.DemotedClean}, written {tier.WrittenBytes}");
+        Assert.That(new[] { primary.Snapshots - 1, tier.Demoted, tier.Compacted, tier.Promoted, tier.Returned, tier.DemotedClean }, Is.All.GreaterThan(0L));
         Assert.That(tier.WrittenBytes, Is.GreaterThan(2 * tier.SizeBytes), "its room was used again");
     }
 

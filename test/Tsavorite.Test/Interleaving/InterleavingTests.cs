@@ -67,6 +67,17 @@ internal sealed class InterleavingTests
         TestContext.Out.WriteLine($"{mover} {other}: {explorer.Runs} interleavings");
     }
 
+    /// <summary>What has come back goes to the tier again without a write, beside whoever reads it, changes it, or moves it.</summary>
+    [TestCaseSource(nameof(PairsOfBack))]
+    public void What_goes_back_without_a_write_is_seen_by_nobody(string other)
+    {
+        using Explorer explorer = new(StageKind.Back, "Demote", other);
+        Assert.That(explorer.ExploreAll(s_stride), Is.Null);
+        TestContext.Out.WriteLine($"{other}: {explorer.Runs} interleavings");
+    }
+
+    private static IEnumerable<string> PairsOfBack() => [.. s_names, .. TierActs.All.Keys, "Name", "Reuse"];
+
     /// <summary>What removes what has expired on a tier, beside whoever sees it as it was, or gives it another time.</summary>
     [TestCaseSource(nameof(Others))]
     public void What_has_expired_on_a_tier_goes_before_or_after(string other)
@@ -98,6 +109,7 @@ internal sealed class InterleavingTests
 
     [TestCase("Demote", StageKind.Warm)]
     [TestCase("Demote", StageKind.Long)]
+    [TestCase("Demote", StageKind.Back)]
     [TestCase("Compact", StageKind.Cold)]
     [TestCase("Promote", StageKind.Cold)]
     [TestCase("Promote", StageKind.ColdLong)]
@@ -111,6 +123,7 @@ internal sealed class InterleavingTests
         TierFigures after = stage.Store.Figures().Tier!;
         Assert.That(mover switch
         {
+            "Demote" when kind == StageKind.Back => after.DemotedClean - before.DemotedClean,
             "Demote" => after.Demoted - before.Demoted,
             "Compact" => after.Compacted - before.Compacted,
             "Promote" => after.Returned - before.Returned,

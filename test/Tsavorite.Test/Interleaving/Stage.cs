@@ -27,7 +27,7 @@ internal sealed unsafe class Stage : IDisposable
     {
         if (kind is not (StageKind.Plain or StageKind.Crowded))
             _medium = Medium(kind);
-        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = TierSegmentBytes, TierId = kind == StageKind.Named ? new MediumId(0, 7) : default });
+        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = TierSegmentBytes, TierId = kind is StageKind.Named or StageKind.Back ? new MediumId(0, 7) : default });
         _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
         _sessions = Enumerable.Range(0, threads).Select(_ => Store.OpenSession()).ToArray();
         _own = Store.OpenSession();
@@ -41,6 +41,8 @@ internal sealed unsafe class Stage : IDisposable
             Put(_own, Shared, 3, 't', 24, NowMs + 500);
         if (kind is not (StageKind.Plain or StageKind.Crowded or StageKind.Warm or StageKind.Long))
             Cool();
+        if (kind == StageKind.Back)
+            _own.Tier!.Promote(Key(Shared, 3), NowMs);
         foreach (StoreSession session in _sessions) Arm(session);
     }
 

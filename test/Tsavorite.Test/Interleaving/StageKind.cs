@@ -20,4 +20,6 @@ internal enum StageKind
     Long,
     /// <summary>As <see cref="Cold"/>, and so has it there.</summary>
     ColdLong,
+    /// <summary>As <see cref="Named"/>, and the shared key has come back and is what it was there.</summary>
+    Back,
 }

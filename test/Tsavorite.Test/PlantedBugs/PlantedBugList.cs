@@ -38,6 +38,8 @@ internal static class PlantedBugList
         new(PlantedFault.BeginUnsaid, static () => new TurnTests().What_a_batch_has_looked_up_is_true_to_its_end(flushes: false)),
         new(PlantedFault.WriteIntoPinned, static () => new PinnedValueTests().Its_bytes_stay_whatever_becomes_of_the_key(PinnedValueTests.KeyFate.Overwritten)),
         new(PlantedFault.BelieveReused, static () => new ReusedSegmentTests().What_was_kept_of_a_segment_is_not_believed_once_another_use_is_made_of_it(100, fails: false)),
+        new(PlantedFault.KeepCopyOfChanged, static () => new CleanCopyTests().What_was_changed_in_any_way_is_written_as_it_is(TierParts.Disk, "put", 100, 0)),
+        new(PlantedFault.ReviveReused, static () => new CleanCopyTests().What_was_there_is_not_looked_for_once_another_use_is_made_of_the_segment(isNamed: false)),
     ];
 
     // Without a fault every detecting test passes in the same surroundings. Each is named, so that one that never ends is known.

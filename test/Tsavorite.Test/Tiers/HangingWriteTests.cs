@@ -15,6 +15,7 @@ internal sealed class HangingWriteTests
     {
         private readonly ManualResetEventSlim _answers = new(), _writes = new();
         private readonly SimulatedMedium _medium = new(16 << 20);
+        private readonly List<byte[]> _keys = []; // a pinned array is collected like any other once nobody has it
 
         public Stage(EvictionPolicy policy = EvictionPolicy.NoEviction, MediumId id = default)
         {
@@ -42,6 +43,7 @@ internal sealed class HangingWriteTests
         public unsafe KeyRef Key(string key)
         {
             byte[] bytes = GC.AllocateArray<byte>(64, pinned: true);
+            _keys.Add(bytes);
             int length = System.Text.Encoding.ASCII.GetBytes(key, bytes);
             return Store.Key((byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref bytes[0]), length, 0);
         }

@@ -137,8 +137,18 @@ internal sealed unsafe class PartitionCheck
         _cold!.BeginStep();
     }
 
+    // What is not reused holds what it held, whatever the segment is by now.
+    private bool IsWhatItWas(byte* record, ulong word)
+    {
+        if (!CleanCopy.TryFind(record, word, out ulong cold, out uint uses))
+            return *(uint*)record == 0 || CleanCopy.FieldBytes(record) != 0;
+        ColdLayers segments = _core.Tier!.Segments;
+        return segments[segments.NumberOf(cold)]->Uses != uses || CleanCopy.IsSound(record, segments.PlaceOf(ColdAddress.Offset(cold)));
+    }
+
     private void Weigh(byte* record, ulong word)
     {
+        Expect(IsWhatItWas(record, word), "store.C13 a record that has not changed since it came back has its checksum");
         bool isExtent = (Record.Flags(record) & Record.ExtentFlag) != 0;
         Expect(isExtent == ((word & IndexWord.TierMask) == IndexWord.Extent), "store.U4 a word's tier is its record's");
         long bytes = _core.Records.Capacity(record);

@@ -60,4 +60,8 @@ internal enum PlantedFault
     WriteIntoPinned,
     /// <summary>What was read of a segment on the tier is believed although another use is made of it since.</summary>
     BelieveReused,
+    /// <summary>A record that was changed where it lies keeps what it was on the tier.</summary>
+    KeepCopyOfChanged,
+    /// <summary>A record goes back to its place on the tier although another use is made of it.</summary>
+    ReviveReused,
 }

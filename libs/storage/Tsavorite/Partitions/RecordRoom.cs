@@ -49,6 +49,9 @@ internal unsafe struct RecordRoom
         long bytes = (long)Record.KeyOffset(flags) + Record.KeyBytes(record) + valueBytes;
         if (bytes > capacity)
             return false;
+        // Where it might come to need segments of its own on the tier, it is copied part by part as it lies: no place of a copy may stand in it (store.C13).
+        if (isExtent && (flags & Record.CopyFlag) != 0 && valueBytes > Record.ValueBytes(record))
+            return false;
         long slack = isExtent ? capacity - bytes : capacity - Record.Round(bytes);
         if (slack > (isExtent ? Math.Max(2 * Arena.PageBytes, capacity / 4) : Record.SlackUnitsMax * 8))
             return false;

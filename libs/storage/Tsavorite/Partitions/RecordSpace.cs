@@ -123,9 +123,10 @@ internal sealed unsafe class RecordSpace
             partition->ExtentMinExpiryMs = expireAtMs;
     }
 
-    /// <summary>store.C1: what the record holds is about to change where it lies; whoever copies it part by part finds out.</summary>
+    /// <summary>store.C1, store.C13: what the record holds is about to change where it lies; whoever copies it part by part finds out, and what it was on the tier it is no more.</summary>
     public void BreakCopy(byte* record)
     {
+        CleanCopy.Drop(record);
         if ((Record.Flags(record) & Record.ExtentFlag) != 0)
             _extents.Descriptor(ExtentOf(record))->Copy = 0;
     }

@@ -64,6 +64,7 @@ internal sealed unsafe class Writer : IDisposable
             && !StoreCore.IsUnsaved(partition, bucket))
         {
             Bucket.BeginWrite(bucket);
+            CleanCopy.Drop(record);
             operation.Write(existing, new Span<byte>(existing.Value, next.ValueBytes), true);
             *(ulong*)(record + 8) = (uint)next.ValueBytes | (ulong)key.Namespace << 32 | (ulong)slackUnits << 56;
             record[4] = (byte)next.Kind;

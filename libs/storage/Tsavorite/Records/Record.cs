@@ -6,8 +6,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// The layout of a record in memory, format version <see cref="FormatVersion"/>:
-/// 0-3 CRC32C (0 while mutable), 4 kind, 5 flags, 6-7 key length, 8-11 value length, 12-14 namespace, 15 slack in
-/// 8-byte units; then expiry, ETag and owner (8 bytes each, where the flags say so), key, value, slack; the whole
+/// 0-3 checksum of its clean copy on the tier (0: there is none, <see cref="CleanCopy"/>), 4 kind, 5 flags, 6-7 key length, 8-11 value length, 12-14 namespace, 15 slack in
+/// 8-byte units; then expiry, ETag, place of the clean copy and owner (8 bytes each, where the flags say so), key, value, slack; the whole
 /// rounded up to 8 bytes. The owner is the number that a record with chunks shares with them (<see cref="ChunkKey"/>). The capacity is derived from these, for an extent from its run of pages.
 /// A field that is present may hold 0, which means the same as absent: so an expiry can be dropped in place.
 /// </summary>
@@ -17,8 +17,8 @@ internal static unsafe class Record
     public const int HeaderBytes = 16, FieldBytes = 8, SlackUnitsMax = 255;
     public const int ValueBytesMax = (512 << 20) + (64 << 10);
 
-    public const byte TtlFlag = 1, ETagFlag = 2, OwnerFlag = 4, ExtentFlag = 16, GrownFlag = 64;
-    private const byte FieldFlags = TtlFlag | ETagFlag | OwnerFlag;
+    public const byte TtlFlag = 1, ETagFlag = 2, OwnerFlag = 4, CopyFlag = 8, ExtentFlag = 16, GrownFlag = 64;
+    private const byte FieldFlags = TtlFlag | ETagFlag | CopyFlag | OwnerFlag;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static RecordKind Kind(byte* record) => (RecordKind)record[4];
@@ -98,12 +98,9 @@ internal static unsafe class Record
             field += FieldBytes;
         }
         if ((flags & ETagFlag) != 0)
-        {
             *(ulong*)field = next.ETag;
-            field += FieldBytes;
-        }
         if ((flags & OwnerFlag) != 0)
-            *(ulong*)field = next.Owner;
+            *(ulong*)(record + KeyOffset(flags) - FieldBytes) = next.Owner;
     }
 
     /// <summary>True if the record has the fields that the new state needs.</summary>

@@ -64,6 +64,8 @@ internal unsafe struct SegmentRow
     public readonly void CopyTo(ColdSegment* segment, ColdState state)
     {
         segment->State = state;
+        segment->Uses++;
+        segment->IsDoubtful = 0;
         segment->Life = Life;
         segment->Band = (short)Band;
         segment->RecordMax = 0; // what the head says of it is learned where that is looked at

@@ -169,7 +169,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         _tier.Count(TierCount.SegmentReads);
         if (result == _segments.SegmentBytes)
             return true;
-        _tier.CountFailure(_tier.PlaceOf(number), result < 0 ? -result : Garnet.Common.Linux.Libc.EIO);
+        _tier.CountFailure(number, result < 0 ? -result : Garnet.Common.Linux.Libc.EIO);
         return false;
     }
 

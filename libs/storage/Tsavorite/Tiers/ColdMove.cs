@@ -10,6 +10,9 @@ namespace Tsavorite;
 /// <param name="TimedFromMs">No part of it expires on its own before that moment.</param>
 internal readonly record struct ColdMove(int Partition, ulong Hash, ulong From, ulong To, nint Image, int Bytes, long TimedFromMs)
 {
+    /// <summary>True if nothing was written: the record goes back to where it was (store.C13).</summary>
+    public bool IsClean { get; init; }
+
     /// <summary>store.C1: the slot's word names the copy from here on, and what it named before dies; the partition is locked.</summary>
     public unsafe void Commit(StoreCore core, Partition* partition, byte* bucket, ulong* slot)
     {

@@ -4,7 +4,7 @@ using System.Runtime.CompilerServices;
 namespace Tsavorite;
 
 /// <summary>
-/// A record as it lies in a cold segment: as in memory (<see cref="Record"/>), without slack and not an extent, its first four bytes the CRC32C
+/// A record as it lies in a cold segment: as in memory (<see cref="Record"/>), without slack, not an extent and without the place of a copy, its first four bytes the CRC32C
 /// of its place and the others. So what the medium put elsewhere, or did not put there at all, is not taken for the record either.
 /// </summary>
 internal static unsafe class ColdRecord
@@ -15,19 +15,25 @@ internal static unsafe class ColdRecord
     public const int CrcBytes = 4;
 
     private const int KindAt = 4, FlagsAt = 5, SlackAt = 15;
+    /// <summary>Flags of what only memory has.</summary>
+    private const int MemoryFlags = Record.ExtentFlag | Record.CopyFlag;
 
     /// <summary>Bytes that the record takes there.</summary>
     public static long BytesOf(byte* record) =>
-        (long)Record.KeyOffset(Record.Flags(record)) + Record.KeyBytes(record) + Record.ValueBytes(record);
+        (long)KeyOffset(record) + Record.KeyBytes(record) + Record.ValueBytes(record);
 
     /// <summary>Bytes of it that say what it is: all before the value, and what the store has in that.</summary>
     public static long HeadBytes(byte* record) =>
-        Math.Min(BytesOf(record), (long)Record.KeyOffset(Record.Flags(record)) + Record.KeyBytes(record) + RootLimit.ValueBytesMin);
+        Math.Min(BytesOf(record), (long)KeyOffset(record) + Record.KeyBytes(record) + RootLimit.ValueBytesMin);
+
+    private static int KeyOffset(byte* record) => Record.KeyOffset((byte)(Record.Flags(record) & ~Record.CopyFlag));
 
     /// <summary>Copies a live record, whose partition is locked, into room of <see cref="BytesOf"/>.</summary>
     public static void Write(byte* to, byte* record, int bytes, uint place)
     {
-        Unsafe.CopyBlockUnaligned(to, record, (uint)bytes);
+        int before = CleanCopy.FieldOffset(Record.Flags(record)), passed = CleanCopy.FieldBytes(record);
+        Unsafe.CopyBlockUnaligned(to, record, (uint)before);
+        Unsafe.CopyBlockUnaligned(to + before, record + before + passed, (uint)(bytes - before));
         BeCold(to);
         *(uint*)to = ~Add(place, to + CrcBytes, bytes - CrcBytes);
     }
@@ -35,7 +41,7 @@ internal static unsafe class ColdRecord
     /// <summary>Takes what only memory has of it out of the header of a copy.</summary>
     public static void BeCold(byte* image)
     {
-        image[FlagsAt] &= unchecked((byte)~Record.ExtentFlag);
+        image[FlagsAt] &= unchecked((byte)~MemoryFlags);
         image[SlackAt] = 0;
     }
 
@@ -51,7 +57,7 @@ internal static unsafe class ColdRecord
 
     /// <summary>True if the header, which is there, is one that a record has on the tier.</summary>
     public static bool IsPossible(byte* image) =>
-        Record.ValueBytes(image) >= 0 && (Record.Flags(image) & Record.ExtentFlag) == 0 && image[SlackAt] == 0;
+        Record.ValueBytes(image) >= 0 && (Record.Flags(image) & MemoryFlags) == 0 && image[SlackAt] == 0;
 
     /// <summary>The checksum, begun with the place (<see cref="PlaceOf"/>), goes on over what follows; it is told inverted.</summary>
     public static uint Add(uint crc, byte* from, long bytes)
@@ -70,12 +76,14 @@ internal static unsafe class ColdRecord
     {
         if (BytesOf(record) != bytes || record[KindAt] != image[KindAt])
             return false;
-        if (((record[FlagsAt] ^ image[FlagsAt]) & ~Record.ExtentFlag) != 0 || Record.KeyBytes(record) != Record.KeyBytes(image))
+        if (((record[FlagsAt] ^ image[FlagsAt]) & ~MemoryFlags) != 0 || Record.KeyBytes(record) != Record.KeyBytes(image))
             return false;
         if (Record.Namespace(record) != Record.Namespace(image))
             return false;
-        int rest = bytes - Record.HeaderBytes;
-        return new ReadOnlySpan<byte>(record + Record.HeaderBytes,
-            rest).SequenceEqual(new ReadOnlySpan<byte>(image + Record.HeaderBytes, rest));
+        int before = CleanCopy.FieldOffset(Record.Flags(record)), passed = CleanCopy.FieldBytes(record);
+        int fields = before - Record.HeaderBytes, rest = bytes - before;
+        byte* ours = record + Record.HeaderBytes, theirs = image + Record.HeaderBytes;
+        return new ReadOnlySpan<byte>(ours, fields).SequenceEqual(new ReadOnlySpan<byte>(theirs, fields))
+            && new ReadOnlySpan<byte>(record + before + passed, rest).SequenceEqual(new ReadOnlySpan<byte>(image + before, rest));
     }
 }

@@ -198,7 +198,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
 
     private bool TellUnreadable(int error)
     {
-        tier.CountFailure(tier.PlaceOf(_sunkFirst), error);
+        tier.CountFailure(_sunkFirst, error);
         return false;
     }
 

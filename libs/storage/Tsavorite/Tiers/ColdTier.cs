@@ -11,7 +11,7 @@ namespace Tsavorite;
 /// with an empty tier; with one snapshots name sealed segments, and a start goes on with them (store.C9, <see cref="TierNames"/>).
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
 /// since it was copied stays, and its copy is dead. Of one that is copied in several holds of the lock its extent tells whether it has (<see cref="ColdRunWriter"/>).
-/// store.C2, store.C3, store.C4, store.C6, store.C8, store.C10, store.C12: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>, <see cref="TierMovers"/>, <see cref="DeviceReads"/>.
+/// store.C2, store.C3, store.C4, store.C6, store.C8, store.C10, store.C12, store.C13: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>, <see cref="TierMovers"/>, <see cref="DeviceReads"/>, <see cref="CleanCopy"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
 /// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
 /// store.C11: a step that removes a key or sets all of it (<see cref="IModify.IsBlind"/>) takes what is damaged for its key's by the bits of the hash that the index has, and gives it up;
@@ -178,7 +178,12 @@ internal sealed class ColdTier : IDisposable
                 ? (TierCount.MovedDown, TierCount.MovedDownBytes) : (TierCount.Compacted, TierCount.CompactedBytes);
         Count(records);
         Count(bytes, move.Bytes);
-        if (records == TierCount.Demoted && Segments.Memory is not null && !Segments.IsInMemory(Segments.NumberOf(move.To)))
+        if (move.IsClean)
+        {
+            Count(TierCount.DemotedClean);
+            Count(TierCount.DemotedCleanBytes, move.Bytes);
+        }
+        else if (records == TierCount.Demoted && Segments.Memory is not null && !Segments.IsInMemory(Segments.NumberOf(move.To)))
             Interlocked.Add(ref _passedBytes, move.Bytes);
     }
 
@@ -207,8 +212,15 @@ internal sealed class ColdTier : IDisposable
             _ => new System.ComponentModel.Win32Exception(error).Message,
         }}";
 
-    public void CountFailure(string place, int error)
+    /// <summary>A record could not be read, or was not what was written.</summary>
+    public void CountFailure(ColdRead read, int error) => CountFailure(Segments.NumberOf(read.Word), PlaceOf(read), error);
+
+    /// <summary>A segment could not be read.</summary>
+    public void CountFailure(uint number, int error) => CountFailure(number, PlaceOf(number), error);
+
+    private unsafe void CountFailure(uint number, string place, int error)
     {
+        Volatile.Write(ref Segments[number]->IsDoubtful, 1);
         long failures = Count(TierCount.ReadFailures);
         string why = WhyUnreadable(place, error);
         LastFailure = why;
@@ -311,6 +323,8 @@ internal sealed class ColdTier : IDisposable
             HeldBack = Of(TierCount.HeldBack),
             Demoted = Of(TierCount.Demoted),
             DemotedBytes = Of(TierCount.DemotedBytes),
+            DemotedClean = Of(TierCount.DemotedClean),
+            DemotedCleanBytes = Of(TierCount.DemotedCleanBytes),
             Considered = Of(TierCount.Considered),
             RejectedOff = Of(TierCount.RejectedOff),
             RejectedFrequency = Of(TierCount.RejectedFrequency),
@@ -321,7 +335,7 @@ internal sealed class ColdTier : IDisposable
             Lost = Of(TierCount.Lost),
             Promoted = Of(TierCount.Promoted),
             PromotedBytes = Of(TierCount.PromotedBytes),
-            Returned = Of(TierCount.Returned),
+            Returned = Of(TierCount.Returned) + Of(TierCount.Requested),
             ReturnedBytes = Of(TierCount.ReturnedBytes),
             Stillborn = Of(TierCount.Stillborn),
             Compacted = Of(TierCount.Compacted),

@@ -3,7 +3,7 @@ namespace Tsavorite;
 /// <summary>
 /// Moves records that nobody reads from memory to the tier, before anybody has to wait for room: second chance over the segments and extents of each
 /// partition, always the oldest. A record that was read since it was met last loses a step of its frequency and stays; of the others copies are
-/// made, written, and named (<see cref="ColdWriter"/>). What was walked counts as the youngest: what came meanwhile has as long a time to be read.
+/// made, written, and named (<see cref="ColdWriter"/>); what still is what it was on the tier goes back there without (<see cref="CleanCopy"/>). What was walked counts as the youngest: what came meanwhile has as long a time to be read.
 /// What is left of a segment the <see cref="Cleaner"/> moves together.
 /// </summary>
 internal sealed unsafe class Demoter
@@ -14,7 +14,8 @@ internal sealed unsafe class Demoter
     private readonly ColdWriter _writer;
     private readonly ColdLayers _segments;
     private readonly Place[] _places;
-    private int _turn;
+    private int _turn, _revived;
+    private long _revivedBytes;
 
     /// <summary>Segments that are being filled are walked too.</summary>
     public bool TakesActive { get; set; }
@@ -28,16 +29,17 @@ internal sealed unsafe class Demoter
     }
 
     /// <summary>
-    /// Stages records until <paramref name="bytes"/> of them are staged or the clock has come round about once. <paramref name="isFull"/>: the tier has
+    /// Stages records until <paramref name="bytes"/> of them are staged or have gone back, or the clock has come round about once. <paramref name="isFull"/>: the tier has
     /// no free segment.
     /// </summary>
     public long Stage(long bytes, out bool isFull)
     {
         isFull = false;
         long staged = 0;
-        for (long holds = HoldsOfLap(); holds > 0 && staged + _writer.StagedBytes < bytes; holds--)
+        TakeRevived();
+        for (long holds = HoldsOfLap(); holds > 0 && staged + Moving < bytes; holds--)
         {
-            staged += _writer.Runs.Advance(bytes - staged - _writer.StagedBytes);
+            staged += _writer.Runs.Advance(bytes - staged - Moving);
             if (_writer.Runs.IsActive)
                 break;
             int number = _turn++ & (_core.Shape->PartitionCount - 1);
@@ -51,10 +53,20 @@ internal sealed unsafe class Demoter
             staged += _writer.StagedBytes;
             _writer.Flush(seal: false);
         }
-        staged += _writer.Runs.Advance(bytes - staged - _writer.StagedBytes);
+        staged += _writer.Runs.Advance(bytes - staged - Moving);
         // The others have what there is: that a long one has too few segments is told when nothing else is to be moved.
-        isFull |= staged + _writer.StagedBytes == 0 && _writer.Runs.Lacking > 0;
-        return staged + _writer.StagedBytes;
+        isFull |= staged + Moving == 0 && _writer.Runs.Lacking > 0;
+        return staged + Moving;
+    }
+
+    // What is staged, and what has gone back since the round began.
+    private long Moving => _writer.StagedBytes + _revivedBytes;
+
+    private int TakeRevived()
+    {
+        int revived = _revived;
+        (_revived, _revivedBytes) = (0, 0);
+        return revived;
     }
 
     /// <summary>Moves the records of a key, read or not, as far as the tier takes them; returns how many have moved.</summary>
@@ -64,6 +76,7 @@ internal sealed unsafe class Demoter
         bool isFull = false, finds = true;
         _writer.Runs.Advance(long.MaxValue); // of another key
         _writer.Flush(seal: false);
+        TakeRevived();
         // One that the cleaner moved, or somebody read, between copy and commit stays, and is met by the next pass.
         for (int passes = PassesMax; passes > 0 && finds && !isFull; passes--)
             moved += MoveOnce(request, out finds, out isFull);
@@ -76,7 +89,7 @@ internal sealed unsafe class Demoter
         Partition* partition = Shape.PartitionOf(_core.Shape, key.Hash);
         int moved = 0;
         finds = isFull = false;
-        for (long next = 0; next <= request.Root.Numbers && !isFull; moved += _writer.Flush(seal: false))
+        for (long next = 0; next <= request.Root.Numbers && !isFull; moved += _writer.Flush(seal: false) + TakeRevived())
         {
             Partition.Enter(partition);
             bool stops = false;
@@ -144,20 +157,23 @@ internal sealed unsafe class Demoter
     private bool TakeRecords(Partition* partition, ref Place place, out bool isFull)
     {
         isFull = false;
-        bool stops = false;
+        bool stops = false, isThere = true;
         Segment* segment = _core.Shape->Segments + place.Segment;
-        long limit = _writer.StagedBytes + BytesPerHold;
-        for (int records = RecordsPerHold; place.Offset < segment->Used && records > 0 && _writer.StagedBytes < limit && !stops; records--)
+        long limit = Moving + BytesPerHold;
+        double share = 1.0 / partition->Segments;
+        for (int records = RecordsPerHold; isThere && place.Offset < segment->Used && records > 0 && Moving < limit && !stops; records--)
         {
             byte* record = _core.Records.Address(place.Segment) + place.Offset;
+            int bytes = Record.Capacity(record);
             stops = Record.Kind(record) != RecordKind.Padding && !TryTake(partition, record, out isFull);
-            if (!stops)
-                place.Offset += Record.Capacity(record);
+            place.Offset += stops ? 0 : bytes;
+            isThere = IsStill(partition, place); // with the last that goes back the segment is free
         }
-        if (place.Offset < segment->Used)
+        if (isThere && place.Offset < segment->Used)
             return stops;
-        _core.Records.Renew(partition, place.Segment);
-        place = new Place { ExtentsBehind = place.ExtentsBehind + (1.0 / partition->Segments) };
+        if (isThere)
+            _core.Records.Renew(partition, place.Segment);
+        place = new Place { ExtentsBehind = place.ExtentsBehind + share };
         return stops;
     }
 
@@ -175,9 +191,32 @@ internal sealed unsafe class Demoter
         Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record that is not dead is named by its word");
         ulong word = Volatile.Read(ref *slot);
         if (IndexWord.Frequency(word) == 0)
+        {
+            if (TryRevive(partition, bucket, slot, record, key.Hash))
+                return true;
             return isLong ? TryBeginLong(partition, key.Hash, word, record)
                 : _writer.TryStage(partition, key.Hash, word, record, out isFull);
+        }
         Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word); // store.U1: readers raise it meanwhile
+        return true;
+    }
+
+    // store.C13
+    private bool TryRevive(Partition* partition, byte* bucket, ulong* slot, byte* record, ulong hash)
+    {
+        if (!CleanCopy.TryFind(record, *slot, out ulong cold, out uint uses))
+            return false;
+        uint number = _segments.NumberOf(cold);
+        long expireAtMs = Record.ExpireAtMs(record);
+        if (!_segments.IsToBeRevived(number, uses, expireAtMs) || !CleanCopy.IsSound(record, _segments.PlaceOf(ColdAddress.Offset(cold))))
+            return false;
+        if (!_segments.TryRevive(number, uses, expireAtMs))
+            return false;
+        int bytes = (int)ColdRecord.BytesOf(record);
+        ColdMove move = new(partition->Number, hash, *slot, cold, 0, bytes, _core.Tier!.TimedFromMs(record)) { IsClean = true };
+        move.Commit(_core, partition, bucket, slot);
+        _revived++;
+        _revivedBytes += bytes;
         return true;
     }
 
@@ -193,13 +232,15 @@ internal sealed unsafe class Demoter
     private bool TakeExtents(Partition* partition, ref Place place, out bool isFull)
     {
         isFull = false;
-        for (int extents = ExtentsPerHold; extents > 0; extents--)
+        for (int extents = ExtentsPerHold; extents > 0 && partition->ExtentsHead != 0; extents--)
         {
             uint page = partition->ExtentsHead;
+            double share = (double)_core.Records.ExtentDescriptor(page)->Pages * Arena.PageBytes / partition->ExtentBytes;
             if (!TryTake(partition, _core.Records.ExtentAddress(page), out isFull))
                 return true;
-            place.ExtentsBehind -= (double)_core.Records.ExtentDescriptor(page)->Pages * Arena.PageBytes / partition->ExtentBytes;
-            _core.Records.RenewExtent(partition, page);
+            place.ExtentsBehind -= share;
+            if (partition->ExtentsHead == page)
+                _core.Records.RenewExtent(partition, page); // else it has gone back
         }
         return false;
     }

@@ -146,7 +146,7 @@ public sealed unsafe partial class SessionTier
     private bool TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
     {
         bool isTaken = PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(image))
-            && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
+            && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Requested) != null;
         HasTakenBack |= isTaken;
         return isTaken;
     }

@@ -14,6 +14,8 @@ internal enum TierCount
     HeldBack,
     Demoted,
     DemotedBytes,
+    DemotedClean,
+    DemotedCleanBytes,
     Considered,
     RejectedOff,
     RejectedFrequency,
@@ -24,7 +26,10 @@ internal enum TierCount
     Lost,
     Promoted,
     PromotedBytes,
+    /// <summary>Back to be changed.</summary>
     Returned,
+    /// <summary>Back because somebody asked for them.</summary>
+    Requested,
     ReturnedBytes,
     Stillborn,
     Compacted,

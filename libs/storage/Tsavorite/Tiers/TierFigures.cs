@@ -50,6 +50,10 @@ public sealed record TierFigures
     public required long Demoted { get; init; }
     /// <summary>Bytes of these records.</summary>
     public required long DemotedBytes { get; init; }
+    /// <summary>Of these, those that had come back from it and had not changed since: nothing was written.</summary>
+    public required long DemotedClean { get; init; }
+    /// <summary>Bytes of these records.</summary>
+    public required long DemotedCleanBytes { get; init; }
     /// <summary>Looks at records on it that might have made them come back: all of those below and <see cref="Admitted"/> (store.C8).</summary>
     public required long Considered { get; init; }
     /// <summary>Refused because nothing is to come back.</summary>

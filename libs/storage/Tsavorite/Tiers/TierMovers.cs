@@ -364,11 +364,11 @@ internal sealed unsafe class TierMovers : IDisposable
         long before = _tier.Of(TierCount.Demoted), voidBefore = _tier.Of(TierCount.Stillborn);
         _writer.Runs.TakeCopied(); // for others
         long staged = _demoter.Stage(bytes, out bool isTierFull);
-        int moved = _writer.Flush(seal: false);
-        if (moved > 0)
+        bool hasMoved = _writer.Flush(seal: false) > 0 | _tier.Of(TierCount.Demoted) != before;
+        if (hasMoved)
             _core.Arena.Bell.Ring(); // who waits cleans up behind them, beside this thread
         bool failed = _writer.TakeFailure() | _lower.TakeFailure();
-        Tell(failed, worked: moved > 0, isTierFull, nowMs);
+        Tell(failed, worked: hasMoved, isTierFull, nowMs);
         if (failed)
             _pausedUntilMs = nowMs + FailurePauseMs;
         // A long record is progress once it has moved: one that is changed again and again would be for ever.

@@ -47,7 +47,7 @@ internal sealed unsafe partial class ColdReads
         read.State = isWhole ? ColdReadState.Ready : ColdReadState.Failed;
         read.Error = image == null ? Garnet.Common.Linux.Libc.EIO : 0;
         if (!isWhole)
-            _tier.CountFailure(_tier.PlaceOf(read), read.Error);
+            _tier.CountFailure(read, read.Error);
         _kept.Add(read, _steps);
     }
 }

@@ -483,7 +483,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Fail(ColdRead read, int error)
     {
         (read.State, read.Error) = (ColdReadState.Failed, error);
-        _tier.CountFailure(_tier.PlaceOf(read), error);
+        _tier.CountFailure(read, error);
         FreeLong(read);
     }
 

@@ -123,6 +123,12 @@ internal sealed unsafe class ColdLayers : IDisposable
     /// <inheritdoc cref="ColdSegments.Died"/>
     public void Died(ulong word) => Of(NumberOf(word)).Died(word);
 
+    /// <inheritdoc cref="ColdSegments.TryRevive"/>
+    public bool TryRevive(uint number, uint uses, long expireAtMs) => Of(number).TryRevive(number, uses, expireAtMs);
+
+    /// <inheritdoc cref="ColdSegments.IsToBeRevived"/>
+    public bool IsToBeRevived(uint number, uint uses, long expireAtMs) => Of(number).IsToBeRevived(number, uses, expireAtMs);
+
     /// <inheritdoc cref="ColdSegments.Pin"/>
     public void Pin(uint number) => Of(number).Pin(number);
 

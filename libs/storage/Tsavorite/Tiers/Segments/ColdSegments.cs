@@ -245,6 +245,30 @@ internal sealed unsafe class ColdSegments : IDisposable
             Review(number);
     }
 
+    /// <summary>
+    /// store.C13: true if a record that has died in that use of the segment may be named there again; it counts as live then. Its partition is locked. What is free, or waits to be,
+    /// is not taken back. Nor is one whose expiry the segment does not know any more.
+    /// </summary>
+    public bool TryRevive(uint number, uint uses, long expireAtMs)
+    {
+        SpinLatch.Enter(ref _gate);
+        bool revives = IsToBeRevived(number, uses, expireAtMs);
+        if (revives)
+            Interlocked.Increment(ref _segments.Items[number].Live);
+        SpinLatch.Exit(ref _gate);
+        return revives;
+    }
+
+    /// <summary>The same without the gate: a guess that costs nothing.</summary>
+    public bool IsToBeRevived(uint number, uint uses, long expireAtMs)
+    {
+        ColdSegment* segment = _segments.Items + number;
+        bool isSame = segment->Uses == uses || StoreTestHooks.Has(PlantedFault.ReviveReused);
+        bool isSound = segment->State is ColdState.Sealed or ColdState.Open && segment->End != 0 && segment->IsDoubtful == 0;
+        return isSame && isSound && Volatile.Read(ref segment->Live) > 0
+            && (expireAtMs == 0 || expireAtMs >= segment->MinExpiryMs);
+    }
+
     /// <summary>The segment is not reused until <see cref="Unpin"/>.</summary>
     public void Pin(uint number) => Interlocked.Increment(ref _segments.Items[number].Pins);
 
@@ -396,6 +420,8 @@ internal sealed unsafe class ColdSegments : IDisposable
     private static void Empty(ColdSegment* segment, int band, int recordMax = 0)
     {
         segment->State = ColdState.Open;
+        segment->Uses++;
+        segment->IsDoubtful = 0;
         segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
         segment->Band = (short)band;
         segment->RecordMax = (short)recordMax;
