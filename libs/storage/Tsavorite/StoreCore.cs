@@ -26,6 +26,8 @@ internal sealed unsafe class StoreCore : IDisposable
     public IWriteLog? Log;
     /// <summary>True when a log or an observer is set: the one branch of a change without either.</summary>
     public bool Hooked;
+    /// <summary>Roots that are gone while some of their chunks are not, of all partitions.</summary>
+    public int Orphans;
     /// <summary>Database number by namespace id, -1 for an id given up: what the log says instead of the id.</summary>
     public int[] Databases = [];
     private readonly Lock _hookGate = new(); // of the two hooks: what both come to is worked out with neither changing
@@ -258,6 +260,7 @@ internal sealed unsafe class StoreCore : IDisposable
             Orphan.Free(orphan);
             return;
         }
+        Interlocked.Increment(ref Orphans);
         orphan->Next = partition->Orphans;
         Volatile.Write(ref *(nint*)&partition->Orphans, (nint)orphan);
         // Those before have woken them, and they come back while there are some: a wake costs as much as a small COPY.

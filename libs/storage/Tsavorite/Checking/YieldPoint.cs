@@ -27,6 +27,8 @@ internal enum YieldPoint
     TurnSaid,
     /// <summary>Between the counts of two partitions, looked at without a lock.</summary>
     Peeked,
+    /// <summary>A freed run of pages is listed nowhere, and its memory is about to go back to the system.</summary>
+    Returning,
     /// <summary>Inside a test's own operation.</summary>
     Value,
 }

@@ -19,7 +19,7 @@ internal sealed unsafe class ExtentPool
     private readonly long _start;
     private readonly uint _pagesMax;
     private readonly uint[] _free = new uint[Classes];
-    private int _gate;
+    private int _gate, _returning;
     private uint _fresh = 1, _waiting, _oldest; // those that wait, the one freed last first
     private long _waitingBytes, _asideBytes, _leastWaiting, _lookedMs; // the least that waited since the last look for what is idle
 
@@ -156,6 +156,9 @@ internal sealed unsafe class ExtentPool
     /// <summary>True if freed runs wait.</summary>
     public bool HasWaiting => Volatile.Read(ref _oldest) != 0;
 
+    /// <summary>True while the memory of a freed run goes back to the system: on no list any more, and in the account still.</summary>
+    public bool IsReturning => Volatile.Read(ref _returning) != 0;
+
     /// <summary>True if somebody looks at what it holds; for whoever has the lock of the record's partition, without which nobody begins to.</summary>
     public bool IsPinned(uint page) => Volatile.Read(ref _extents[page].Pins) != 0;
 
@@ -198,10 +201,14 @@ internal sealed unsafe class ExtentPool
         SpinLatch.Enter(ref _gate);
         uint page = _oldest;
         if (page != 0)
+        {
+            _returning++;
             EndWait(page);
+        }
         SpinLatch.Exit(ref _gate);
         if (page == 0)
             return 0;
+        StoreTestHooks.Yield(YieldPoint.Returning);
         long bytes = (long)_extents[page].Pages * Arena.PageBytes;
         _arena.Release((long)Offset(page), bytes);
         SpinLatch.Enter(ref _gate);
@@ -210,6 +217,7 @@ internal sealed unsafe class ExtentPool
         _waitingBytes -= bytes;
         _leastWaiting = Math.Min(_leastWaiting, _waitingBytes);
         _arena.Give(bytes);
+        _returning--;
         SpinLatch.Exit(ref _gate);
         return bytes;
     }

@@ -68,6 +68,7 @@ internal sealed unsafe class ChunkReaper : IDisposable
             {
                 partition->Orphans = orphan->Next;
                 Orphan.Free(orphan);
+                Interlocked.Decrement(ref _core.Orphans);
             }
             Partition.Exit(partition);
             if (_cold is { HasMissing: true })

@@ -13,6 +13,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         HoldsPerRound = 4096, HoldsPressed = 64;
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
+    private const int WorstParts = 3; // of a segment, and a fourth of its partition: to be cleaned before anything is evicted, wherever it lies
+    private const double WorstShare = 0.25;
     private enum Relief
     {
         None,
@@ -174,13 +176,20 @@ internal sealed unsafe class MoverScheduler : IDisposable
     {
         Arena arena = _core.Arena;
         EvictionPolicy policy = Policy;
+        SpinWait pause = default;
         while (arena.Used + arena.Promised + need > arena.Ceiling)
         {
             if (rounds-- == 0)
                 return Relief.Some;
             if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false)
-                || CleanSome(nowMs, CleanPartsPressed, 4))
+                || CleanSome(nowMs, CleanPartsPressed, 4) || CleanWorst(nowMs))
                 continue;
+            if (_core.Records.IsReturning) // by the mover, or another writer: what was evicted for this is not evicted twice
+            {
+                StoreTestHooks.Yield(YieldPoint.Blocked);
+                pause.SpinOnce();
+                continue;
+            }
             bool mayEvict = policy != EvictionPolicy.NoEviction;
             if (waits && Tiers is { IsFull: false } tiers && !(tiers.IsStalled(nowMs) && (mayEvict || tiers.IsFull)))
             {
@@ -188,12 +197,28 @@ internal sealed unsafe class MoverScheduler : IDisposable
                 return Relief.Coming;
             }
             int evicted = 0;
-            // One large value may be enough: what it has left is given back before anything more is evicted.
-            while (evicted < EvictionsPerRound && !_core.Records.HasWaiting && _evictor.EvictOne(policy)) evicted++;
+            // One large value, or collection, may be enough: what it has left is given back before anything more is evicted.
+            while (evicted < EvictionsPerRound && (evicted == 0 || !HasLeft) && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount))
                 return Tiers is { RoomComes: true } ? Relief.Coming : Relief.None;
         }
         return Relief.Enough;
+    }
+
+    private bool HasLeft => _core.Records.HasWaiting || Volatile.Read(ref _core.Orphans) != 0;
+
+    // Cleans in the partition that has the most dead space, if that is much: of one large collection that grows all lies in one.
+    private bool CleanWorst(long nowMs)
+    {
+        Partition* worst = null;
+        long most = 0;
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+        {
+            long dead = _cleaner.DeadBytes(_core.Shape->Partitions + i);
+            worst = dead > most ? _core.Shape->Partitions + i : worst;
+            most = Math.Max(most, dead);
+        }
+        return worst != null && _cleaner.DeadShare(worst) > WorstShare && _cleaner.Clean(worst, nowMs, WorstParts);
     }
 
     // Cleans in the first of the next few partitions that has a segment worth it.

@@ -108,6 +108,9 @@ internal sealed unsafe class RecordSpace
     /// <summary>True if memory of freed extents waits to be used again, or returned.</summary>
     public bool HasWaiting => _extents.HasWaiting;
 
+    /// <inheritdoc cref="ExtentPool.IsReturning"/>
+    public bool IsReturning => _extents.IsReturning;
+
     /// <summary>The record's expiry changed in place.</summary>
     public void NoteExpiry(Partition* partition, byte* record, long expireAtMs)
     {
