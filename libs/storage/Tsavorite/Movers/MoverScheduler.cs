@@ -13,7 +13,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         HoldsPerRound = 4096, HoldsPressed = 64;
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
-    private const int WorstParts = 3; // of a segment, and a fourth of its partition: to be cleaned before anything is evicted, wherever it lies
+    // A third of a segment, in a partition of which a fourth is dead, is cleaned before anything is evicted.
+    private const int WorstParts = 3;
     private const double WorstShare = 0.25;
     private enum Relief
     {
