@@ -98,6 +98,22 @@ internal sealed class SlowDiskTests
         Assert.That((stage.Figure("postponed") - before <= 4, stage.Figure("waits")), Is.EqualTo((true, 0)));
     }
 
+    [TestCase(1000, 10)]
+    [TestCase(20_000, 40)]
+    public void Names_of_more_pieces_than_are_fetched_at_once_take_a_few_times_more(int names, int timesMax)
+    {
+        const int Entries = 60_000;
+        using HangingStage stage = new();
+        string filler = new('v', 40);
+        for (int from = 0; from < Entries; from += 5000)
+            stage.Other.Call(["HSET", "key", .. Enumerable.Range(from, 5000).SelectMany(i => (string[])[$"name {i}", filler])]);
+        stage.Demote("key");
+        (long before, int reads) = (stage.Figure("postponed"), stage.Medium.Reads);
+        string reply = stage.Other.Call(["HMGET", "key", .. Enumerable.Range(0, names).Select(static i => $"name {i * 7919 % Entries}")]);
+        TestContext.Out.WriteLine($"{stage.Figure("postponed") - before} times, {stage.Medium.Reads - reads} reads");
+        Assert.That((reply.Split(filler).Length - 1, stage.Figure("postponed") - before <= timesMax), Is.EqualTo((names, true)));
+    }
+
     // It reads what it needs, and nothing else.
     [TestCase("hash", 2, "HGET", "key", "name 7")]
     [TestCase("list", 2, "LINDEX", "key", "2500")]

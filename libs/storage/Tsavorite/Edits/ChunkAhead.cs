@@ -19,6 +19,9 @@ internal sealed class ChunkAhead
     private const int SetShift = 30; // each set of numbers is walked by itself
     private const uint WalksMax = 16;
     private readonly Walk[] _walks = new Walk[WalksMax];
+    private readonly uint[] _named = new uint[ChunksMax];
+    private ulong _namedOwner;
+    private int _namedCount;
     private ulong _toldOwner;
     private uint _told;
 
@@ -45,6 +48,24 @@ internal sealed class ChunkAhead
 
     /// <summary>What follows is not known yet: whatever the walk lacks next is it.</summary>
     public void EndOpen(ulong owner, uint number) => WalkOf(owner, number).IsOpen = true;
+
+    /// <summary>A step begins to name chunks of the value that it will come to.</summary>
+    public void BeginNamed(ulong owner) => (_namedOwner, _namedCount) = (owner, 0);
+
+    /// <summary>It lacks this one; false if no more are kept.</summary>
+    public bool TryName(uint number)
+    {
+        _named[_namedCount++] = number;
+        return _namedCount < ChunksMax;
+    }
+
+    /// <summary>Those that were named of the value, once.</summary>
+    public ReadOnlySpan<uint> TakeNamed(ulong owner)
+    {
+        int count = _namedOwner == owner ? _namedCount : 0;
+        _namedCount = 0;
+        return _named.AsSpan(0, count);
+    }
 
     /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
     public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);

@@ -38,20 +38,19 @@ public static unsafe class EditWalks
         edit.Ahead.Tell(edit.Owner, *numbers);
     }
 
-    /// <summary>The step will come to this chunk: true if it lies on a tier, and is fetched with the first that the step lacks.</summary>
-    public static bool Foresees(this ref RecordEdit edit, uint number, bool isFirst)
-    {
-        if (edit.Cold is not { MayWalkAhead: true } cold || !edit.Wants(cold, number))
-            return false;
-        if (isFirst)
-            edit.Ahead.Tell(edit.Owner, number); // it is no walk
-        return true;
-    }
+    /// <summary>The step will come to chunks that <see cref="TryForesee"/> is told of now, in whatever order.</summary>
+    public static void BeginForesight(this ref RecordEdit edit) => edit.Ahead.BeginNamed(edit.Owner);
+
+    /// <summary>The step will come to this chunk: if it lies on a tier, it is fetched with the first that the step lacks. False if no more may be.</summary>
+    public static bool TryForesee(this ref RecordEdit edit, uint number) =>
+        edit.Cold is not { } cold || !edit.Lacks(cold, number) || edit.Ahead.TryName(number);
 
     /// <summary>The chunk is lacked. Most follow each other in the order of their numbers.</summary>
     internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
     {
-        if (edit.Ahead.TakeTold(edit.Owner, number))
+        ReadOnlySpan<uint> named = edit.Ahead.TakeNamed(edit.Owner);
+        for (int i = 0; i < named.Length && cold.MayWalkAhead; i++) edit.Wants(cold, named[i]);
+        if (named.Length > 0 || edit.Ahead.TakeTold(edit.Owner, number))
             return;
         int left = edit.Ahead.Begin(edit.Owner, number);
         uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));
@@ -60,13 +59,15 @@ public static unsafe class EditWalks
         edit.Ahead.End(edit.Owner, number, next);
     }
 
+    private static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number) => edit.Wants(cold, number, isToBeFetched: false);
+
     // True if it has to be fetched: it is with what is lacked.
-    private static bool Wants(this ref RecordEdit edit, ColdReads cold, uint number)
+    private static bool Wants(this ref RecordEdit edit, ColdReads cold, uint number, bool isToBeFetched = true)
     {
         Shape* shape = edit.Core.Shape;
         ulong hash = ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, number);
         byte* bucket = Shape.BucketOf(shape, edit.Partition, hash);
         return Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) == null
-            && cold.WantsChunk(shape, edit.Partition, bucket, hash);
+            && cold.WantsChunk(shape, edit.Partition, bucket, hash, isToBeFetched);
     }
 }

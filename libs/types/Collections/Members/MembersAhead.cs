@@ -8,12 +8,10 @@ namespace Garnet.Types.Collections;
 /// </summary>
 public unsafe ref struct MembersAhead
 {
-    private const int SeenBits = 256; // of chunks' numbers: one that is taken for another is fetched when the operation comes to it
-    private const int ChunksMax = 256;
+    private const int Places = 512, LooksMax = 4;
 
-    private fixed ulong _seen[SeenBits / 64];
+    private fixed uint _asked[Places]; // numbers of chunks that were asked about, and one, by their low bits or at one of the next places
     private uint _chunks;
-    private int _wanted;
 
     /// <summary>All the byte strings of a list, or one of every few of them.</summary>
     public static void Look(ref RecordEdit edit, in Operands operands, int every = 1, int first = 0)
@@ -35,6 +33,7 @@ public unsafe ref struct MembersAhead
         if (!edit.MayLack || !Root.IsChunked(edit.Value))
             return false;
         _chunks = Root.Chunks(edit.Value);
+        edit.BeginForesight();
         return true;
     }
 
@@ -42,12 +41,13 @@ public unsafe ref struct MembersAhead
     public bool TryLook(ref RecordEdit edit, byte* member, int bytes)
     {
         uint number = ChunkedMembers.NumberOf(RecordEdit.Hash(member, bytes, edit.Owner), _chunks);
-        ref ulong seen = ref _seen[number / 64 % (SeenBits / 64)];
-        ulong bit = 1UL << (int)(number % 64);
-        if ((seen & bit) != 0)
-            return true;
-        seen |= bit;
-        _wanted += edit.Foresees(number, isFirst: _wanted == 0) ? 1 : 0;
-        return _wanted < ChunksMax;
+        uint place = number % Places;
+        for (int looks = LooksMax; looks > 0 && _asked[place] != 0; looks--, place = (place + 1) % Places)
+        {
+            if (_asked[place] == number + 1)
+                return true;
+        }
+        _asked[place] = number + 1; // where all of these places are taken, in the stead of another: that one may be asked about again
+        return edit.TryForesee(number);
     }
 }

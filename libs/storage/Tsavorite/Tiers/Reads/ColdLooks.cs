@@ -63,8 +63,10 @@ internal static unsafe class ColdLooks
         return null;
     }
 
-    /// <summary>A chunk of that hash is needed soon: true if any of the bucket that may be it is not known of, and is among the missing now.</summary>
-    public static bool WantsChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash)
+    /// <summary>
+    /// A chunk of that hash is needed soon: true if any of the bucket that may be it is not known of. It is among the missing from then on, or, if it is not to be fetched yet, is not.
+    /// </summary>
+    public static bool WantsChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash, bool isToBeFetched)
     {
         bool wants = false;
         ulong tag = Shape.TagOf(shape, hash);
@@ -75,7 +77,8 @@ internal static unsafe class ColdLooks
                 continue;
             if (reads.Known(word) is not null)
                 continue;
-            reads.Record(word);
+            if (isToBeFetched)
+                reads.Record(word);
             wants = true;
         }
         return wants;
