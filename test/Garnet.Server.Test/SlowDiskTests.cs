@@ -77,7 +77,6 @@ internal sealed class SlowDiskTests
 
     // What it names lies here and there, in some eighty pieces.
     [TestCase("hash", "HMGET", "key")]
-    [TestCase("hash", "HDEL", "key")]
     [TestCase("hash", "HEXPIRE", "key", "100", "FIELDS", "100")]
     [TestCase("hash", "HTTL", "key", "FIELDS", "100")]
     [TestCase("set", "SMISMEMBER", "key")]

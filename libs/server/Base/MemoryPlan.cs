@@ -39,7 +39,7 @@ public static class MemoryPlan
             string[] parts = line.Split(':', 3);
             if (parts.Length < 3)
                 continue;
-            bool isFirst = parts[1].Split(',').Contains("memory");
+            bool isFirst = Array.IndexOf(parts[1].Split(','), "memory") >= 0;
             if (!isFirst && parts[1].Length > 0)
                 continue;
             (string root, string file) = isFirst ? ("/sys/fs/cgroup/memory", "memory.limit_in_bytes") : ("/sys/fs/cgroup", "memory.max");
@@ -59,7 +59,14 @@ public static class MemoryPlan
         const string Own = "/proc/self/cgroup";
         if (!File.Exists(Own))
             return [];
-        return [.. GroupFiles(File.ReadLines(Own)).Where(File.Exists).Select(static path => new KernelFile(path))];
+        List<string> files = GroupFiles(File.ReadAllLines(Own)); // by hand: a start loads no queries
+        List<KernelFile> limits = [];
+        foreach (string path in files)
+        {
+            if (File.Exists(path))
+                limits.Add(new KernelFile(path));
+        }
+        return [.. limits];
     }
 
     private static long MachineBytes()

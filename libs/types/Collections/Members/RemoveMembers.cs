@@ -23,8 +23,6 @@ public unsafe struct RemoveMembers : IEdit
         if (WrongKind)
             return false;
         EntryForm form = Kind == RecordKind.Set ? EntryForm.Member : Kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
-        if (edit.Exists)
-            MembersAhead.Look(ref edit, Keys);
         bool changed = false;
         for (Operands.Reader reader = Keys.Read(); edit.Exists && reader.Next();)
         {
