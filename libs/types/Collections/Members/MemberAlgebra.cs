@@ -252,7 +252,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
         {
             EntryForm form = FormOf(ref record);
             int passed = 0;
-            LookAhead(ref record);
+            if (MembersAhead.MayLack(ref record))
+                LookAhead(ref record);
             for (int i = 0; i < Some->Count; i++)
             {
                 bool isIn = Members.Find(ref record, form, (byte*)Some->Members[i], Some->Lengths[i], out Entry entry)
@@ -274,10 +275,11 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
             Some->Count = passed;
         }
 
+        [MethodImpl(MethodImplOptions.NoInlining)]
         private readonly void LookAhead(ref RecordEdit record)
         {
-            MembersAhead ahead = default;
-            bool goesOn = ahead.TryBegin(ref record);
+            MembersAhead ahead = new(ref record);
+            bool goesOn = true;
             for (int i = 0; goesOn && i < Some->Count; i++)
                 goesOn = ahead.TryLook(ref record, (byte*)Some->Members[i], Some->Lengths[i]);
         }

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Tsavorite;
 
 namespace Garnet.Types.Collections;
@@ -6,7 +7,7 @@ namespace Garnet.Types.Collections;
 /// Has the chunks of members that an operation names fetched side by side, if they lie on a tier: it would wait for the device at each of them otherwise. Used before the
 /// operation looks for the first; for a value that is all in memory it costs a look at the index for each.
 /// </summary>
-public unsafe ref struct MembersAhead
+public unsafe struct MembersAhead
 {
     private const int Places = 512, LooksMax = 4;
 
@@ -16,9 +17,17 @@ public unsafe ref struct MembersAhead
     /// <summary>All the byte strings of a list, or one of every few of them.</summary>
     public static void Look(ref RecordEdit edit, in Operands operands, int every = 1, int first = 0)
     {
-        MembersAhead ahead = default;
-        if (operands.Count <= every || !ahead.TryBegin(ref edit))
-            return;
+        if (operands.Count > every && MayLack(ref edit))
+            LookAtAll(ref edit, operands, every, first);
+    }
+
+    /// <summary>False if nothing of the value lies on a tier that could be fetched: nothing of this is made then, whose table has to be cleared.</summary>
+    public static bool MayLack(ref RecordEdit edit) => edit.MayLack && Root.IsChunked(edit.Value);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void LookAtAll(ref RecordEdit edit, in Operands operands, int every, int first)
+    {
+        MembersAhead ahead = new(ref edit);
         int i = 0;
         for (Operands.Reader reader = operands.Read(); reader.Next(); i++)
         {
@@ -27,14 +36,11 @@ public unsafe ref struct MembersAhead
         }
     }
 
-    /// <summary>False if nothing of the value lies on a tier that could be fetched.</summary>
-    public bool TryBegin(ref RecordEdit edit)
+    /// <summary>Begins for a value of which something may be lacked.</summary>
+    public MembersAhead(ref RecordEdit edit)
     {
-        if (!edit.MayLack || !Root.IsChunked(edit.Value))
-            return false;
         _chunks = Root.Chunks(edit.Value);
         edit.BeginForesight();
-        return true;
     }
 
     /// <summary>False once so much is fetched that the rest has to wait.</summary>
