@@ -8,7 +8,7 @@ namespace Garnet.Wire.Tiering;
 /// </summary>
 internal sealed class TierKillWriter(int number, int keys, bool mayVanish) : KilledWriter(number)
 {
-    private const int PerRead = 100, EveryLong = 700, LongTimes = 400;
+    private const int PerRead = 100, EveryLong = 700, LongTimes = 400, None = 0, SeenGone = -1;
 
     private readonly int[] _versions = new int[keys];
     private int _doubtful = -1, _doubtfulVersion;
@@ -34,13 +34,13 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish) : Kil
     {
         // All keys once, so that there is more than memory holds; then any of them.
         int key = _next < keys ? _next++ : Random.Next(keys);
-        if (_versions[key] != 0 && Random.Next(3) != 0)
+        if (_versions[key] > None && Random.Next(3) != 0)
         {
             for (int read = 0; read < 2; read++) Judge(key, connection.Call("GET", Key(key)), _versions[key]);
             return;
         }
-        bool deletes = _versions[key] != 0 && Random.Next(8) == 0;
-        (_doubtful, _doubtfulVersion) = (key, deletes ? 0 : Random.Next(1, int.MaxValue));
+        bool deletes = _versions[key] > None && Random.Next(8) == 0;
+        (_doubtful, _doubtfulVersion) = (key, deletes ? None : Random.Next(1, int.MaxValue));
         RespNode reply = deletes ? connection.Call("DEL", Key(key)) : connection.Call("SET", Key(key), Value(key, _doubtfulVersion)!);
         if (reply.Kind == '-' && !reply.Text.StartsWith("OOM", StringComparison.Ordinal)) Wrong ??= $"{Key(key)}: {reply.Text}";
         if (reply.Kind != '-') (_versions[key], Acknowledged) = (_doubtfulVersion, Acknowledged + 1);
@@ -62,8 +62,8 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish) : Kil
     {
         string? expected = Value(key, version), text = found.IsBulk ? found.Text : null;
         bool isRight = found.Kind != '-' && (text == expected || (text is null && mayVanish));
-        if (!isRight) Wrong ??= $"{Key(key)}: acknowledged {Start(expected)}, found {found.Kind} {Start(found.IsBulk ? found.Text : found.ToString())}";
-        else if (text is null) _versions[key] = 0;
+        if (!isRight) Wrong ??= $"{Key(key)}: acknowledged {(version == SeenGone ? "nothing, as a read has seen" : Start(expected))}, found {found.Kind} {Start(found.IsBulk ? found.Text : found.ToString())}";
+        else if (text is null && version > None) _versions[key] = SeenGone;
     }
 
     private static string Start(string? text) => text is null ? "nothing" : text[..Math.Min(text.Length, 80)];
@@ -73,7 +73,7 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish) : Kil
     // Of 2 to 4 KB, or of some of 0.8 to 1.6 MB, of which most are longer than a segment, with key and version in all of it.
     private string? Value(int key, int version)
     {
-        if (version == 0) return null;
+        if (version <= None) return null;
         string part = string.Create(CultureInfo.InvariantCulture, $"{Number}.{key}.{version};");
         return string.Concat(Enumerable.Repeat(part, (2_000 + (version % 2_000)) * (IsLong(key) ? LongTimes : 1) / part.Length));
     }
