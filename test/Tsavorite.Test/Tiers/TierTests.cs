@@ -269,6 +269,27 @@ internal sealed class TierTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>Also where its segment is still being filled, and nothing more comes.</summary>
+    [Test]
+    public void What_expires_in_a_segment_that_is_never_filled_goes([Values] bool isMixed)
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 100; i++)
+        {
+            bench.Set("k" + i, Value(i, 100), 0, isMixed && i % 2 == 0 ? 0 : bench.NowMs + 1000);
+            DemotionRequest request = bench.Session.Tier!.Demote(bench.Key("k" + i), bench.NowMs)!;
+            bench.StepUntilIdle();
+            Assert.That(request.Moved, Is.EqualTo(1));
+        }
+
+        Assert.That(bench.Store.Count(0), Is.EqualTo(100));
+        bench.NowMs += isMixed ? 62_000 : 2000;
+        bench.StepUntilIdle();
+        Assert.That((bench.Store.Count(0), bench.Store.CountWithExpiry(0)), Is.EqualTo((isMixed ? 50 : 0, 0)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     [Test]
     public void A_snapshot_has_what_lay_on_the_tier_at_its_cut_whatever_becomes_of_it()
     {

@@ -12,7 +12,10 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
 {
     /// <summary>Compaction pays up to this share of live records; above it, moving costs more than it wins.</summary>
     private const double LiveShareMax = 0.9;
-    private const long SweepPauseMs = 60_000, RestMs = 1000;
+
+    /// <summary>How often a segment is read for what has expired in it, while something there has not.</summary>
+    public const long SweepPauseMs = 60_000;
+    private const long RestMs = 1000;
     private const int CloseMs = 1000;
     private const int RecordsPerHold = 16;
     private const int OwedMax = 3; // each has cost its turn the whole time that a read has

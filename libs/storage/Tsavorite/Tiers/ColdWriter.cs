@@ -124,6 +124,20 @@ internal sealed unsafe class ColdWriter : IDisposable
         }
     }
 
+    /// <summary>
+    /// Between rounds: seals what is open and holds nothing but what has expired, or something that has been due for long, so that it can be swept.
+    /// It may never be filled.
+    /// </summary>
+    public void SealDue(long nowMs)
+    {
+        for (int i = 0; i < _open.Length; i++)
+        {
+            if (_open[i].Number != 0 && _segments[_open[i].Number] is var segment
+                && (segment->MaxExpiryMs <= nowMs || segment->MinExpiryMs <= nowMs - ColdCleaner.SweepPauseMs))
+                Seal(ref _open[i]);
+        }
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {

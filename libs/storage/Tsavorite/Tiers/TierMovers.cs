@@ -198,7 +198,12 @@ internal sealed unsafe class TierMovers : IDisposable
         bool worked = Grant() | _aging.Step();
         _coldCleaner.MayExpire = _movers.MayExpire;
         if (_coldCleaner.MayExpire)
+        {
+            _writer.SealDue(nowMs);
+            _lower.SealDue(nowMs);
             worked |= _coldCleaner.Sweep(nowMs);
+        }
+
         bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
         if (_tier.Segments is { Memory: { } memory, Disk: not null })
             worked |= MakeRoomAbove(memory, mayWrite, nowMs);
