@@ -70,7 +70,7 @@ public unsafe struct DueEntries : IExamine
             if (_names.Count > 0)
             {
                 Operands names = OperandText.Read(_names);
-                var remove = new RemoveMembers { Kind = _kind, Keys = names };
+                var remove = new RemoveMembers { Kind = _kind, Keys = names, IsOfDue = true };
                 _removingFrom = _kind;
                 outcome = store.Edit(in key, ref remove);
                 if (outcome != Outcome.Done)

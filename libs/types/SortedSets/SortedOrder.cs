@@ -19,6 +19,22 @@ public static unsafe class SortedOrder
         return PlaceIn(Sequence.Open(ref edit, page.Number), page, bound);
     }
 
+    /// <summary>Names the pages in which a member with that score may lie, or would; false once so much is named that the rest has to wait.</summary>
+    internal static bool TryForesee(ref RecordEdit edit, ref MembersAhead ahead, in RankedMember member, double score)
+    {
+        PageSpot page = PageOf(ref edit, new SortBound { Kind = BoundKind.Score, Score = score });
+        if (!ahead.TryLook(ref edit, page.Number))
+            return false;
+        if (!NextBeginsWith(ref edit, page, score))
+            return true;
+        PageDirectory.TryNext(ref edit, ref page);
+        if (!ahead.TryLook(ref edit, page.Number))
+            return false;
+        // Of many pages that begin with the score only a look into them tells.
+        return !NextBeginsWith(ref edit, page, score)
+            || ahead.TryLook(ref edit, PageOf(ref edit, SortBound.Of(score, member.Member, member.MemberBytes)).Number);
+    }
+
     /// <summary>Adds a member that is not in it; false if there was no memory.</summary>
     public static bool TryAdd(ref RecordEdit edit, in Entry parts)
     {

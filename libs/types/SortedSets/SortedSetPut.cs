@@ -51,6 +51,8 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
         MetDue = edit.Exists && !WrongKind && AnyDue(ref edit);
         if (WrongKind || MetDue)
             return false;
+        if (edit.Exists)
+            PagesAhead.Look(ref edit, Pairs, arePairs: true);
         if (!TryCreate(ref edit))
             PutEach(ref edit);
         if (edit.Exists && Converted)

@@ -5,7 +5,7 @@ namespace Garnet.Types.Collections;
 
 /// <summary>
 /// Has the chunks of members that an operation names fetched side by side, if they lie on a tier: it would wait for the device at each of them otherwise. Used before the
-/// operation looks for the first; for a value that is all in memory it costs a look at the index for each.
+/// operation looks for the first; for a value that is all in memory it costs a look at the index for each. Others name chunks themselves.
 /// </summary>
 public unsafe struct MembersAhead
 {
@@ -44,9 +44,12 @@ public unsafe struct MembersAhead
     }
 
     /// <summary>False once so much is fetched that the rest has to wait.</summary>
-    public bool TryLook(ref RecordEdit edit, byte* member, int bytes)
+    public bool TryLook(ref RecordEdit edit, byte* member, int bytes) =>
+        TryLook(ref edit, ChunkedMembers.NumberOf(RecordEdit.Hash(member, bytes, edit.Owner), _chunks));
+
+    /// <summary>The same for a chunk by its number.</summary>
+    public bool TryLook(ref RecordEdit edit, uint number)
     {
-        uint number = ChunkedMembers.NumberOf(RecordEdit.Hash(member, bytes, edit.Owner), _chunks);
         uint place = number % Places;
         for (int looks = LooksMax; looks > 0 && _asked[place] != 0; looks--, place = (place + 1) % Places)
         {

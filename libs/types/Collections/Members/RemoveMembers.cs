@@ -9,6 +9,11 @@ public unsafe struct RemoveMembers : IEdit
     public RecordKind Kind;
     public Operands Keys;
 
+    /// <summary>
+    /// Of entries that are due, which were just read: nothing is fetched ahead then, since a piece that cannot be read would keep back what is due in the others.
+    /// </summary>
+    public bool IsOfDue;
+
     /// <summary>Entries that were there.</summary>
     public int Removed;
     public bool WrongKind;
@@ -23,6 +28,8 @@ public unsafe struct RemoveMembers : IEdit
         if (WrongKind)
             return false;
         EntryForm form = Kind == RecordKind.Set ? EntryForm.Member : Kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
+        if (edit.Exists && !IsOfDue)
+            LookAhead(ref edit);
         bool changed = false;
         for (Operands.Reader reader = Keys.Read(); edit.Exists && reader.Next();)
         {
@@ -35,6 +42,13 @@ public unsafe struct RemoveMembers : IEdit
         }
 
         return changed;
+    }
+
+    private readonly void LookAhead(ref RecordEdit edit)
+    {
+        MembersAhead.Look(ref edit, Keys);
+        if (Kind == RecordKind.SortedSet)
+            PagesAhead.Look(ref edit, Keys, arePairs: false);
     }
 
     public readonly int Encode(Span<byte> to)
