@@ -140,11 +140,34 @@ public sealed class ScriptTests
         Assert.That(late.Call("GET", "x"), Does.StartWith("BUSY"));
         Assert.That(late.Call("EVAL", "return 1", "0"), Does.StartWith("BUSY"));
         Assert.That(other.Call("FUNCTION", "KILL"), Does.StartWith("BUSY"));
+        Assert.That(other.Call("FUNCTION", "STATS"), Does.StartWith("BUSY"));
         Assert.That(other.Call("SHUTDOWN"), Does.StartWith("BUSY"));
         Assert.That(late.Call("SCRIPT", "KILL"), Is.EqualTo("OK"));
         Assert.That(runs.Read(), Does.StartWith("ERR").And.Contain("killed by user with SCRIPT KILL"));
         foreach (TestClient client in new[] { runs, before, other, late }) Assert.That(client.Call("PING"), Is.EqualTo("PONG"));
         Assert.That(runs.Call("EVAL", "local n = 0 for i = 1, 100000 do n = n + i end return n", "0"), Is.EqualTo("5000050000"));
+    }
+
+    [Test]
+    public void Beside_a_busy_function_all_are_told_how_many_there_are([Values(1, 3)] int reactors)
+    {
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Network.ReactorThreads = reactors;
+            settings.Scripts.BusyMilliseconds = 20;
+        });
+        using TestClient runs = new(server.Server.Port), other = new(server.Server.Port);
+        runs.Call("FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() while true do end end)");
+        runs.Send("FCALL", "f", "0");
+        Eventually.Holds(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
+        for (int i = 0; i < 4; i++)
+        {
+            using var late = new TestClient(server.Server.Port); // on every reactor
+            Assert.That(late.Call("FUNCTION", "STATS"), Does.StartWith("[running_script [name f command [FCALL f 0] ").And.EndsWith(" engines [LUA [libraries_count 1 functions_count 1]]]"));
+        }
+
+        Assert.That(other.Call("FUNCTION", "KILL"), Is.EqualTo("OK"));
+        Assert.That(runs.Read(), Does.Contain("killed by user"));
     }
 
     [Test]

@@ -245,10 +245,13 @@ internal readonly struct FunctionStats : ICommand
 
     public static Reply Run(ref Call call)
     {
+        Running? running = call.Server.Workers.RunningScript();
+        if (running is { IsFunction: false })
+            return call.FailBytes(FaultText.Busy(isFunction: false));
         FunctionSet set = ScriptHost.Of(call.Worker).Functions.Known(call.Server);
         call.Out.Map(2);
         call.Out.Bulk("running_script"u8);
-        if (call.Server.Workers.RunningScript() is { } running)
+        if (running is not null)
             WriteRunning(ref call, running);
         else
             call.Out.Null();

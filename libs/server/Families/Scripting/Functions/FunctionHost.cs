@@ -19,7 +19,7 @@ namespace Garnet.Server.Families.Scripting.Functions;
 internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisposable
 {
     private readonly FunctionRecord _record = new();
-    private FunctionSet _set = FunctionSet.Empty;
+    private volatile FunctionSet _set = FunctionSet.Empty; // others read it while a script runs here
     private FunctionLibrary? _loading;
 
     /// <summary>The functions there are now.</summary>
@@ -57,8 +57,17 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
         return record.Mark(worker.Store, worker.Session) != Guid.Empty;
     }
 
-    /// <summary>The functions there are, or were when a script began that holds the store.</summary>
-    internal FunctionSet Known(ServerContext server) => server.Workers.RunningScript() is null ? Current() : _set;
+    /// <summary>The functions there are; while a script holds the store, those that its reactor knew when it began.</summary>
+    internal FunctionSet Known(ServerContext server)
+    {
+        foreach (Worker other in server.Workers.All)
+        {
+            if (other.Script is not null)
+                return ScriptHost.Of(other).Functions._set;
+        }
+
+        return Current();
+    }
 
     /// <summary>Runs a library in the state; null with the error, its code in front.</summary>
     internal FunctionLibrary? TryLoad(byte[] source, out string error)
