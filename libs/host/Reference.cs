@@ -11,6 +11,7 @@ internal static class Reference
     {
         output.Write(page switch
         {
+            "commands" => Commands(),
             "settings" => Settings(),
             "metrics" => Metrics(),
             _ => throw Unknown(page),
@@ -19,7 +20,36 @@ internal static class Reference
     }
 
     private static GarnetException Unknown(string page) =>
-        new(ExitKind.Configuration, "cannot print a reference page", $"there is no page '{page}'", "Pages: metrics, settings");
+        new(ExitKind.Configuration, "cannot print a reference page", $"there is no page '{page}'", "Pages: commands, metrics, settings");
+
+    /// <summary>The page of all commands, a part for each group.</summary>
+    public static string Commands()
+    {
+        IReadOnlyList<CommandDeclaration> all = CommandDeclaration.All();
+        var text = new StringWriter { NewLine = "\n" };
+        text.WriteLine("<!-- Generated: garnet-server --print-reference commands. Do not edit. -->");
+        text.WriteLine("# Commands");
+        text.WriteLine();
+        text.WriteLine($"All {all.Count} commands, by the groups of the Redis documentation. *Since* is the version of Redis or Valkey");
+        text.WriteLine("that brought a command, 0.1.0 for our own. *Rights* are the ACL categories it belongs to");
+        text.WriteLine("([how](../guide/security.md)). `COMMAND DOCS` tells clients the same. What differs from Redis is on");
+        text.WriteLine("[a page of its own](../guide/differences.md).");
+        foreach (IGrouping<string, CommandDeclaration> group in all.GroupBy(static one => one.Group))
+        {
+            text.WriteLine();
+            text.WriteLine($"## {group.Key}");
+            text.WriteLine();
+            text.WriteLine("| Command | | Since | Cost | Rights |");
+            text.WriteLine("|---|---|---|---|---|");
+            foreach (CommandDeclaration one in group)
+            {
+                string call = one.Syntax.Length == 0 ? one.Name : $"{one.Name} {one.Syntax.Replace("|", "\\|", StringComparison.Ordinal)}";
+                text.WriteLine($"| `{call}` | {one.Summary} | {one.Since} | {one.Complexity} | {string.Join(' ', one.Categories)} |");
+            }
+        }
+
+        return text.ToString();
+    }
 
     /// <summary>The page of all metrics.</summary>
     public static string Metrics()

@@ -8,6 +8,9 @@ public sealed class ReferencePageTests
     [Test]
     public void The_page_of_metrics_is_what_the_server_prints() => IsPrinted("metrics", Reference.Metrics());
 
+    [Test]
+    public void The_page_of_commands_is_what_the_server_prints() => IsPrinted("commands", Reference.Commands());
+
     private static void IsPrinted(string page, string printed)
     {
         string? root = TestContext.CurrentContext.TestDirectory;

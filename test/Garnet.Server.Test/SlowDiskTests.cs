@@ -194,4 +194,24 @@ internal sealed class SlowDiskTests
         stage.Medium.TakesMs = 0;
         for (int i = 0; i < keys; i++) Assert.That(stage.Other.Call("GET", $"key {i}"), Is.EqualTo($"{i} {new string('v', 500)}{(i % 3 == 0 ? "x" : "")}"));
     }
+
+    // What was there when it was watched is known, and a change is told: nothing is read of it.
+    [Test]
+    public void Keys_that_are_watched_need_not_be_fetched([Values] bool expires)
+    {
+        const int Keys = 20;
+        using HangingStage stage = new();
+        using TestClient client = stage.Connect();
+        string[] names = [.. Enumerable.Range(0, Keys).Select(static i => $"key {i}")];
+        string[] time = expires ? ["PX", "1000000"] : [];
+        foreach (string name in names) stage.Other.Call(["SET", name, new string('v', 500), .. time]);
+        client.Call(["WATCH", .. names]);
+        foreach (string name in names) stage.Demote(name);
+        client.Call("MULTI");
+        client.Call("SET", "other", "x");
+        stage.Medium.TakesMs = 20;
+        (long waits, int reads) = (stage.Figure("waits"), stage.Medium.Reads);
+        Assert.That(stage.Slowly(() => client.Call("EXEC")), Is.EqualTo("[OK]"));
+        Assert.That((stage.Figure("waits") - waits, stage.Medium.Reads - reads), Is.EqualTo((0, 0)));
+    }
 }

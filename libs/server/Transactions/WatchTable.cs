@@ -148,9 +148,6 @@ internal sealed class WatchTable(Store store, IClock clock, Listeners watchers)
         }
     }
 
-    /// <summary>True if the key is there and its time has not come; its partition is locked.</summary>
-    internal bool IsThere(Watch watch, long nowMs) => IsIn(watch.Database, watch, nowMs);
-
     private unsafe bool IsIn(int database, Watch watch, long nowMs)
     {
         fixed (byte* bytes = watch.Bytes)

@@ -151,7 +151,7 @@ internal sealed class Migration(MigrateTerms terms, TlsKeys? tls, WatchTable wat
         HasFound = true;
         Keys.Add(key);
         _pieceBytes += key.Payload!.Length;
-        key.Watch = new Watch(Watched, database, key.Name, hash, existed: true);
+        key.Watch = new Watch(Watched, database, key.Name, hash, expireAtMs: 0);
         watches.Add(key.Watch);
         Watched.Add(key.Watch);
     }

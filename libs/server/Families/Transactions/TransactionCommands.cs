@@ -2,6 +2,7 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
 using Garnet.Server.Transactions;
+using Garnet.Types.Keys;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Transactions;
@@ -97,9 +98,9 @@ internal readonly struct WatchKeys : ICommand
         if (table.Has(watched, call.Client.Database, call[index], hash))
             return;
         KeyRef key = call.LockKeyAt(index);
-        var look = default(PresenceLook);
+        var look = default(FieldsLook);
         bool exists = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
-        var watch = new Watch(watched, call.Client.Database, call[index], hash, exists);
+        var watch = new Watch(watched, call.Client.Database, call[index], hash, exists ? look.ExpireAtMs : Watch.NotThere);
         table.Add(watch);
         call.Session.Unlock();
         watched.Add(watch);

@@ -93,13 +93,9 @@ internal sealed unsafe class TransactionRun
     {
         if (transaction.Watched is not { } watched)
             return false;
-        foreach (Watch watch in watched.Watches)
-        {
-            if (watch.Existed && !_worker.Server.Observers.Watches.IsThere(watch, _session.NowMs))
-                return true; // its time has come, though nobody has removed it yet
-        }
-
-        return watched.Touched;
+        bool isTouched = watched.Touched;
+        for (int i = 0; i < watched.Watches.Count && !isTouched; i++) isTouched = watched.Watches[i].IsDue(_session.NowMs);
+        return isTouched;
     }
 
     private Reply RunAll(ref Call exec, CommandQueue queue)
