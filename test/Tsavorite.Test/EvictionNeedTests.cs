@@ -43,8 +43,43 @@ internal sealed unsafe class EvictionNeedTests
         Assert.That(bench.Store.Figures().UsedBytes, Is.GreaterThan(Limit * 63L / 64));
         for (int i = 0; i < 5; i++, bench.NowMs += 1000) bench.StepUntilIdle();
         Assert.That(bench.Get("k"), Is.Not.Null, "nobody needs what it takes");
-        Assert.That(bench.Session.Room.Ensure(300), Is.True, "its room goes to who does");
+        Assert.That(bench.Session.Room.Ensure(Limit / 2), Is.True, "its room goes to who does");
         Assert.That(bench.Get("k"), Is.Null);
+    }
+
+    [Test]
+    public void A_value_that_fits_into_no_empty_store_is_refused_and_not_evicted_at_once([Values] bool evicts)
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = Limit, Policy = evicts ? EvictionPolicy.AllKeysLru : EvictionPolicy.NoEviction });
+        int taken = 0;
+        for (int bytes = Limit - (256 << 10); bytes < Limit + (64 << 10); bytes += Arena.PageBytes)
+        {
+            bool isTaken = bench.Set("k", new byte[bytes]) == Outcome.Done;
+            for (int i = 0; i < 3; i++, bench.NowMs += 1000) bench.StepUntilIdle();
+            Assert.That(bench.Get("k") is not null, Is.EqualTo(isTaken), $"{bytes} bytes");
+            taken += isTaken ? 1 : 0;
+            bench.Delete("k");
+            for (int i = 0; i < 3; i++, bench.NowMs += 1000) bench.StepUntilIdle();
+        }
+        Assert.That(taken, Is.InRange(1, 79));
+    }
+
+    [Test]
+    public void What_was_written_last_is_not_what_goes_for_the_next(
+        [Values(EvictionPolicy.AllKeysLru, EvictionPolicy.AllKeysLfu)] EvictionPolicy policy, [Values(200, 5_000)] int bytes)
+    {
+        const int Keys = 60_000;
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Partitions = 16, IndexBuckets = 16, Policy = policy });
+        int lost = 0;
+        CopyOut look = new();
+        for (int i = 0; i < Keys; i++)
+        {
+            Assert.That(bench.Session.Room.Ensure(bytes), Is.True, $"write {i}");
+            lost += i > 0 && bench.Session.Read(bench.Key("k" + (i - 1)), ref look, quiet: true) != Outcome.Done ? 1 : 0;
+            Assert.That(bench.Set("k" + i, new byte[bytes]), Is.EqualTo(Outcome.Done), $"write {i}");
+        }
+        Assert.That(bench.Store.Figures().EvictedKeys, Is.GreaterThan(40_000));
+        Assert.That(lost, Is.Zero);
     }
 
     /// <summary>A large run takes the system some milliseconds: on no list any more, and in the account still.</summary>

@@ -15,6 +15,7 @@ internal sealed unsafe class RecordSpace
     private readonly SegmentPool _segments;
     private readonly ExtentPool _extents;
     private int _cleanable;
+    private uint _youngest;
 
     public RecordSpace(Shape* shape, SegmentPool segments, ExtentPool extents)
     {
@@ -295,6 +296,15 @@ internal sealed unsafe class RecordSpace
     public bool IsCounted(Segment* segment) => segment->State == SegmentState.Draining
         || (segment->State == SegmentState.Full && IsCleanable(segment->DeadBytes));
 
+    /// <summary>True if the record that a word names was written lately: it lies where records are appended, or is the extent that came last.</summary>
+    public bool IsYoung(ulong word)
+    {
+        ulong offset = IndexWord.Offset(word);
+        return (word & IndexWord.TierMask) == IndexWord.Extent
+            ? _extents.PageOf(offset) == _youngest
+            : _shape->Segments[Shape.SegmentOf(_shape, offset)].State == SegmentState.Active;
+    }
+
     private bool IsCleanable(int deadBytes) => deadBytes >= _shape->SegmentBytes / CleanableParts;
 
     private void CountCleanable(Partition* partition, int change)
@@ -323,6 +333,7 @@ internal sealed unsafe class RecordSpace
     {
         Extent* extent = _extents.Descriptor(page);
         extent->ExpireAtMs = expireAtMs;
+        _youngest = page;
         Enlist(partition, page, extent);
         long taken = (long)extent->Pages * Arena.PageBytes;
         partition->ExtentBytes += taken;
