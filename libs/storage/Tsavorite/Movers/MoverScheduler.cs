@@ -169,16 +169,17 @@ internal sealed unsafe class MoverScheduler : IDisposable
     /// <summary>What has to be free under the ceiling for so many bytes: whatever takes memory takes a segment.</summary>
     public long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
-    // Nobody lacks anything yet: no key is given up but for what is beyond the limit, or a value that just fits would be gone at once.
+    // Nobody lacks anything yet: no key is given up within the limit, or a value that just fits would be gone at once. Beyond it some are, and a few more.
     private bool RelieveAhead(long nowMs)
     {
         const int Rounds = 64;
         Arena arena = _core.Arena;
         if (Policy == EvictionPolicy.NoEviction)
             return false;
+        long ahead = arena.Ceiling / AheadPart;
         bool worked = false;
-        for (int i = 0; i < Rounds && arena.Used > arena.Ceiling - (arena.Ceiling / AheadPart) && GiveBack(nowMs); i++) worked = true;
-        return worked || Relieve(0, nowMs, Rounds) is not (Relief.None or Relief.Enough);
+        for (int i = 0; i < Rounds && arena.Used > arena.Ceiling - ahead && GiveBack(nowMs); i++) worked = true;
+        return arena.Used > arena.Ceiling ? Relieve(ahead, nowMs, Rounds) != Relief.None : worked;
     }
 
     // What is no record's any more, a part of it; false if there is none that is worth its while.
