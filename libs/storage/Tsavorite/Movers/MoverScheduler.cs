@@ -36,6 +36,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private readonly Lock _reclaiming = new();
     private Thread? _thread;
     private volatile bool _stopping;
+    private bool _isBeyond; // the limit, since a step that found it so
     private int _turn;
 
     /// <summary>The policy in force.</summary>
@@ -169,17 +170,19 @@ internal sealed unsafe class MoverScheduler : IDisposable
     /// <summary>What has to be free under the ceiling for so many bytes: whatever takes memory takes a segment.</summary>
     public long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
-    // Nobody lacks anything yet: no key is given up within the limit, or a value that just fits would be gone at once. Beyond it some are, and a few more.
+    // Nobody lacks anything yet: within the limit no key is given up, or a value that just fits would be gone at once. What has come to be beyond it is
+    // brought as far below it as to leave the next ones room, though that takes some steps.
     private bool RelieveAhead(long nowMs)
     {
         const int Rounds = 64;
         Arena arena = _core.Arena;
         if (Policy == EvictionPolicy.NoEviction)
-            return false;
+            return _isBeyond = false;
         long ahead = arena.Ceiling / AheadPart;
         bool worked = false;
         for (int i = 0; i < Rounds && arena.Used > arena.Ceiling - ahead && GiveBack(nowMs); i++) worked = true;
-        return arena.Used > arena.Ceiling ? Relieve(ahead, nowMs, Rounds) != Relief.None : worked;
+        _isBeyond = arena.Used > (_isBeyond ? arena.Ceiling - ahead : arena.Ceiling);
+        return worked | (_isBeyond && Relieve(ahead, nowMs, Rounds) != Relief.None);
     }
 
     // What is no record's any more, a part of it; false if there is none that is worth its while.
@@ -199,7 +202,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
             if (rounds-- == 0)
                 return Relief.Some;
             long returned = _core.Records.ExtentsReturned;
-            if (GiveBack(nowMs))
+            if (GiveBack(nowMs) || _core.Records.AwaitReturned(returned)) // what was evicted for this is not evicted twice
                 continue;
             bool mayEvict = policy != EvictionPolicy.NoEviction;
             if (waits && Tiers is { IsFull: false } tiers && !(tiers.IsStalled(nowMs) && (mayEvict || tiers.IsFull)))
