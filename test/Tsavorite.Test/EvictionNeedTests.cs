@@ -47,6 +47,22 @@ internal sealed unsafe class EvictionNeedTests
         Assert.That(bench.Get("k"), Is.Null);
     }
 
+    /// <summary>One step evicts so much and no more.</summary>
+    [Test]
+    public void What_is_beyond_a_limit_goes_until_a_little_is_free()
+    {
+        const int Fills = 12;
+        for (int fill = 0; fill < Fills; fill++)
+        {
+            using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 * Limit, Policy = EvictionPolicy.AllKeysRandom });
+            for (int i = 0; i < 10_000 + (fill * 50); i++) bench.Set("k" + i, new byte[2000]);
+            Arena arena = bench.Store.Core.Arena;
+            arena.SetLimit(Limit);
+            bench.StepUntilIdle();
+            Assert.That(arena.Used, Is.LessThanOrEqualTo(arena.Ceiling - (arena.Ceiling / 64)), $"fill {fill}");
+        }
+    }
+
     [Test]
     public void A_value_that_fits_into_no_empty_store_is_refused_and_not_evicted_at_once([Values] bool evicts)
     {
