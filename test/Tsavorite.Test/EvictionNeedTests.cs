@@ -9,7 +9,8 @@ internal sealed unsafe class EvictionNeedTests
 
     /// <summary>As of one large collection that grows: each of its pieces is written anew, and all lie in one partition of many.</summary>
     [Test]
-    public void Dead_space_is_cleaned_before_anything_is_evicted_also_where_it_lies_in_one_partition_of_many([Values] bool isElsewhere)
+    public void Dead_space_is_cleaned_before_anything_is_evicted_also_where_it_lies_in_one_partition_of_many(
+        [Values] bool isElsewhere, [Values] bool isBesideMovers)
     {
         using Bench bench = new(Bench.Tiny() with
         { MemoryLimitBytes = Limit, Partitions = 64, IndexBuckets = 16, Policy = EvictionPolicy.AllKeysLru });
@@ -17,6 +18,12 @@ internal sealed unsafe class EvictionNeedTests
         IEnumerable<string> names = Enumerable.Range(0, 1_000_000).Select(static i => "g" + i);
         string[] grown = [.. names.Where(name => Number(bench, name) == 0).Take(2000)];
         Random random = new(11);
+        bool isOver = false;
+        Thread movers = new(() =>
+        {
+            while (isBesideMovers && !Volatile.Read(ref isOver)) bench.Store.StepMovers(1_000_000);
+        }) { IsBackground = true };
+        movers.Start();
         for (int step = 0; step < 40 * grown.Length; step++)
         {
             string name = grown[isElsewhere ? random.Next(grown.Length) : step % grown.Length];
@@ -26,6 +33,8 @@ internal sealed unsafe class EvictionNeedTests
             int bytes = isElsewhere || (step + (step / grown.Length)) % 2 != 0 ? 900 : 200;
             Assert.That(bench.Set(name, new byte[bytes]), Is.EqualTo(Outcome.Done));
         }
+        Volatile.Write(ref isOver, true);
+        Assert.That(movers.Join(TimeSpan.FromSeconds(30)), Is.True);
         StoreFigures figures = bench.Store.Figures();
         TestContext.Out.WriteLine($"{figures.EvictedKeys} evicted, live {figures.LiveBytes}, used {figures.UsedBytes}, cleaned {figures.CleanedBytes}");
         Assert.That(figures.EvictedKeys, Is.Zero, "what lives takes less than the limit");
@@ -45,6 +54,30 @@ internal sealed unsafe class EvictionNeedTests
         Assert.That(bench.Get("k"), Is.Not.Null, "nobody needs what it takes");
         Assert.That(bench.Session.Room.Ensure(Limit / 2), Is.True, "its room goes to who does");
         Assert.That(bench.Get("k"), Is.Null);
+    }
+
+    [Test]
+    public void What_a_mover_has_cleaned_meanwhile_is_enough()
+    {
+        using Bench bench = new(Bench.Tiny() with
+        { MemoryLimitBytes = Limit, Partitions = 16, IndexBuckets = 16, SegmentBytes = 16384, Policy = EvictionPolicy.AllKeysLru });
+        int keys = 0;
+        while (bench.Store.Movers.HasRoom(2000, Claim.Limited)) bench.Set("k" + keys++, new byte[1000]);
+        for (int i = 0; i < keys; i += 3) bench.Delete("k" + i);
+        Assert.That(bench.Store.Movers.HasRoom(2000, Claim.Limited), Is.False, "what is dead is not given back yet");
+        bool isCleaned = false;
+        StoreTestHooks.OnYield = point =>
+        {
+            if (point != YieldPoint.Peeked || isCleaned)
+                return;
+            isCleaned = true;
+            Shape* shape = bench.Store.Core.Shape;
+            for (int i = 0; i < shape->PartitionCount; i++)
+                while (bench.Store.Movers.Cleaner.Clean(shape->Partitions + i, bench.NowMs, RecordSpace.CleanableParts)) { }
+        };
+        bool hasRoom = bench.Session.Room.Ensure(2000);
+        StoreTestHooks.OnYield = null;
+        Assert.That((isCleaned, hasRoom, bench.Store.Figures().EvictedKeys), Is.EqualTo((true, true, 0)));
     }
 
     /// <summary>One step evicts so much and no more.</summary>

@@ -195,14 +195,14 @@ internal sealed unsafe class MoverScheduler : IDisposable
     // Dead space first, wherever it lies; where there is none, records by policy until there is some.
     private Relief Relieve(long need, long nowMs, int rounds, bool waits = true)
     {
-        Arena arena = _core.Arena;
         EvictionPolicy policy = Policy;
-        while (arena.Used + arena.Promised + need > arena.Ceiling)
+        while (IsShort(need))
         {
             if (rounds-- == 0)
                 return Relief.Some;
             long returned = _core.Records.ExtentsReturned;
-            if (GiveBack(nowMs) || _core.Records.AwaitReturned(returned)) // what was evicted for this is not evicted twice
+            // What was evicted for this is not evicted twice, and what another has cleaned while this one looked may be enough.
+            if (GiveBack(nowMs) || _core.Records.AwaitReturned(returned) || !IsShort(need))
                 continue;
             bool mayEvict = policy != EvictionPolicy.NoEviction;
             if (waits && Tiers is { IsFull: false } tiers && !(tiers.IsStalled(nowMs) && (mayEvict || tiers.IsFull)))
@@ -212,11 +212,13 @@ internal sealed unsafe class MoverScheduler : IDisposable
             }
             if (EvictSome(policy) || CleanLast(nowMs) || _core.Records.HasWaiting || _core.Records.AwaitReturned(returned))
                 continue;
-            if (arena.Used + arena.Promised + need > arena.Ceiling)
+            if (IsShort(need))
                 return Tiers is { RoomComes: true } ? Relief.Coming : Relief.None;
         }
         return Relief.Enough;
     }
+
+    private bool IsShort(long need) => _core.Arena.Used + _core.Arena.Promised + need > _core.Arena.Ceiling;
 
     // One large value may be enough: what it has left is given back before anything more is evicted.
     private bool EvictSome(EvictionPolicy policy)
@@ -232,12 +234,14 @@ internal sealed unsafe class MoverScheduler : IDisposable
         return evicted != 0;
     }
 
-    // Cleans in the next partition that has a segment worth it, whichever that is.
+    // Cleans in the next partition that has a segment worth it, whichever that is. A walk of its own: who looks beside it takes no partition from it.
     private bool CleanSome(long nowMs)
     {
+        int first = Interlocked.Increment(ref _turn);
         for (int i = 0; i < _core.Shape->PartitionCount && _core.Records.Cleanable != 0; i++)
         {
-            Partition* partition = NextPartition();
+            StoreTestHooks.Yield(YieldPoint.Peeked);
+            Partition* partition = InTurn(first + i);
             if (Volatile.Read(ref partition->Cleanable) != 0 && _cleaner.Clean(partition, nowMs, RecordSpace.CleanableParts))
                 return true;
         }
@@ -247,13 +251,14 @@ internal sealed unsafe class MoverScheduler : IDisposable
     // Nothing may be evicted: what costs more to clean than it gives is cleaned too.
     private bool CleanLast(long nowMs)
     {
+        int first = Interlocked.Increment(ref _turn);
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
-            if (_cleaner.Clean(NextPartition(), nowMs, CleanPartsLast))
+            if (_cleaner.Clean(InTurn(first + i), nowMs, CleanPartsLast))
                 return true;
         return false;
     }
 
-    private Partition* NextPartition() => _core.Shape->Partitions + (Interlocked.Increment(ref _turn) & (_core.Shape->PartitionCount - 1));
+    private Partition* InTurn(int turn) => _core.Shape->Partitions + (turn & (_core.Shape->PartitionCount - 1));
 
     // Merges index segments, closes empty active segments, frees unused overflow memory: at most one merge per hold.
     private bool Tidy(Partition* partition)
