@@ -171,7 +171,7 @@ internal sealed unsafe class PartitionCheck
 
     private void WalkSegments()
     {
-        int segments = 0;
+        int segments = 0, cleanable = 0;
         long tails = 0;
         uint previous = 0;
         for (uint number = _partition->SegmentsHead; number != 0; number = _shape->Segments[number].Next)
@@ -183,10 +183,12 @@ internal sealed unsafe class PartitionCheck
             Expect(segment->State == SegmentState.Draining == (_partition->Draining == number), "store.U13 the draining segment is known");
             Expect(segment->LiveBytes != 0 || segment->State != SegmentState.Full, "segments: a dead segment is freed");
             tails += segment->State == SegmentState.Active ? 0 : _shape->SegmentBytes - segment->Used;
+            cleanable += _core.Records.IsCounted(segment) ? 1 : 0;
             _segmentLive.Remove(number);
             previous = number;
         }
         Expect(segments == _partition->Segments, "segments are counted");
+        Expect(cleanable == _partition->Cleanable, "segments: those worth cleaning are counted");
         Expect(tails == _partition->TailBytes, "segments: what stayed free at the ends of those that are closed is counted");
         Expect(_segmentLive.Count == 0, "store.U4 every named record lies in a listed segment");
     }

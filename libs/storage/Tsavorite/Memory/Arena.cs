@@ -163,6 +163,7 @@ internal sealed unsafe class Arena : IDisposable
     /// <summary>Bytes that a claim of so many may take beyond the ceiling.</summary>
     private long Beyond(Claim claim, long bytes, long ceiling) => claim switch
     {
+        Claim.Limited when bytes > ceiling - _fixed - (ceiling / 64) => 0, // it would be evicted at once for what it is beyond
         Claim.Limited => ceiling / 64,
         Claim.Assured when bytes > ceiling => 0, // what would not fit into an empty store is assured to nobody
         Claim.Assured => BeyondAssured(ceiling),

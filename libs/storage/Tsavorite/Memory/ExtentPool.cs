@@ -13,13 +13,14 @@ internal sealed unsafe class ExtentPool
 {
     private const int Classes = 96, LookMax = 16;
     private const long WaitingMin = 4 << 20, WaitingMax = 1 << 30; // bytes that may wait: a 64th of the limit, within these
-    private const int WaitingPart = 64, IdleMs = 1000, Leaving = 2;
+    private const int WaitingPart = 64, IdleMs = 1000, Leaving = 2, ReturnMs = 1000;
     private readonly Arena _arena;
     private readonly Extent* _extents;
     private readonly long _start;
     private readonly uint _pagesMax;
     private readonly uint[] _free = new uint[Classes];
     private int _gate, _returning;
+    private long _returned;
     private uint _fresh = 1, _waiting, _oldest; // those that wait, the one freed last first
     private long _waitingBytes, _asideBytes, _leastWaiting, _lookedMs; // the least that waited since the last look for what is idle
 
@@ -156,9 +157,6 @@ internal sealed unsafe class ExtentPool
     /// <summary>True if freed runs wait.</summary>
     public bool HasWaiting => Volatile.Read(ref _oldest) != 0;
 
-    /// <summary>True while the memory of a freed run goes back to the system: on no list any more, and in the account still.</summary>
-    public bool IsReturning => Volatile.Read(ref _returning) != 0;
-
     /// <summary>True if somebody looks at what it holds; for whoever has the lock of the record's partition, without which nobody begins to.</summary>
     public bool IsPinned(uint page) => Volatile.Read(ref _extents[page].Pins) != 0;
 
@@ -195,6 +193,28 @@ internal sealed unsafe class ExtentPool
         return any;
     }
 
+    /// <summary>Runs that have been returned so far.</summary>
+    public long Returned => Volatile.Read(ref _returned);
+
+    /// <summary>
+    /// True if more runs than so many have been returned, at once or once those are that somebody is returning now, which takes some milliseconds
+    /// for a large one: memory that is no record's any more and in the account still is what nobody has to be refused for. Without a lock of a partition.
+    /// </summary>
+    public bool AwaitReturned(long than)
+    {
+        SpinWait spin = default;
+        for (long endMs = Environment.TickCount64 + ReturnMs; Environment.TickCount64 <= endMs; spin.SpinOnce())
+        {
+            SpinLatch.Enter(ref _gate);
+            (bool isMore, bool isReturning) = (_returned != than, _returning != 0);
+            SpinLatch.Exit(ref _gate);
+            if (isMore || !isReturning)
+                return isMore;
+            StoreTestHooks.Yield(YieldPoint.Blocked);
+        }
+        return false;
+    }
+
     // Bytes of the run that went back; 0 if none waits.
     private long ReturnOldest()
     {
@@ -202,8 +222,8 @@ internal sealed unsafe class ExtentPool
         uint page = _oldest;
         if (page != 0)
         {
-            _returning++;
             EndWait(page);
+            _returning++;
         }
         SpinLatch.Exit(ref _gate);
         if (page == 0)
@@ -216,8 +236,9 @@ internal sealed unsafe class ExtentPool
         Push(page);
         _waitingBytes -= bytes;
         _leastWaiting = Math.Min(_leastWaiting, _waitingBytes);
-        _arena.Give(bytes);
         _returning--;
+        _returned++;
+        _arena.Give(bytes);
         SpinLatch.Exit(ref _gate);
         return bytes;
     }

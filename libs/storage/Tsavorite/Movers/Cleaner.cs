@@ -98,8 +98,7 @@ internal sealed unsafe class Cleaner
         return isQuiet;
     }
 
-    /// <summary>Which part of the bytes of the partition's segments is dead (a peek).</summary>
-    public double DeadShare(Partition* partition) =>
+    private double DeadShare(Partition* partition) =>
         partition->Segments < 2 ? 0 : (double)DeadBytes(partition) / ((double)partition->Segments * _core.Shape->SegmentBytes);
 
     private bool IsWorthIt(uint number, int parts) =>

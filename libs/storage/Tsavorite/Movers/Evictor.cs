@@ -34,10 +34,16 @@ internal sealed unsafe class Evictor
                 return true;
         }
         uint first = (uint)Scanner.Draw(ref random, (ulong)partitions);
+        return Sweep(policy, first, sparesYoung: true) || Sweep(policy, first, sparesYoung: false);
+    }
+
+    private bool Sweep(EvictionPolicy policy, uint first, bool sparesYoung)
+    {
+        uint partitions = (uint)_core.Shape->PartitionCount;
         for (uint i = 0; i < partitions; i++)
         {
-            Partition* partition = _core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
-            if (partition->Words != 0 && SweepIn(partition, policy))
+            Partition* partition = _core.Shape->Partitions + ((first + i) & (partitions - 1));
+            if (partition->Words != 0 && SweepIn(partition, policy, sparesYoung))
                 return true;
         }
         return false;
@@ -61,6 +67,7 @@ internal sealed unsafe class Evictor
         bool ages = T.Ages(ref random), reserves = HasReserved(partition);
         ulong position = 0;
         int seen = 0;
+        bool isYoung = false;
         for (int i = 0, looks = 0; i < BucketsPerSample || (seen < CandidatesMin && i < BucketsMax && looks < LooksMax); i++)
         {
             position = i < BucketsPerSample ? Scanner.Draw(ref random, BucketsOf(partition)) : position + 1;
@@ -73,8 +80,11 @@ internal sealed unsafe class Evictor
                 long score = T.Score(_core, *walk.Slot, ref random);
                 if (seen++ < CandidatesMin && ages)
                     Age(walk.Slot);
-                if (score >= bestScore)
+                bool young = score == 0 && _core.Records.IsYoung(*walk.Slot); // not used yet, as it has come only now
+                score += young ? 1 : 0;
+                if (score > bestScore || (score == bestScore && !isYoung))
                     continue;
+                isYoung = young;
                 best = walk.Slot;
                 bestBucket = bucket;
                 bestScore = score;
@@ -82,7 +92,7 @@ internal sealed unsafe class Evictor
             if (bestScore == 0)
                 break;
         }
-        bool isChosen = best != null && (takesAny || bestScore == 0 || seen >= CandidatesMin);
+        bool isChosen = best != null && (bestScore == 0 || (!isYoung && (takesAny || seen >= CandidatesMin)));
         if (isChosen)
             Evict(partition, bestBucket, best);
         Partition.Exit(partition);
@@ -90,7 +100,7 @@ internal sealed unsafe class Evictor
     }
 
     // Candidates may be rare (few keys with an expiry): walk on from where the last walk ended, until there are none left or all was walked.
-    private bool SweepIn(Partition* partition, EvictionPolicy policy)
+    private bool SweepIn(Partition* partition, EvictionPolicy policy, bool sparesYoung)
     {
         int depth = -1;
         for (long left = 0; HasCandidates(partition, policy); left -= BucketsPerHold)
@@ -101,7 +111,7 @@ internal sealed unsafe class Evictor
             if (now != depth)
                 left = (long)BucketsOf(partition);
             depth = now;
-            bool found = left > 0 && WalkOn(partition, policy);
+            bool found = left > 0 && WalkOn(partition, policy, sparesYoung);
             Partition.Exit(partition);
             if (found || left <= 0)
                 return found;
@@ -109,7 +119,7 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private bool WalkOn(Partition* partition, EvictionPolicy policy)
+    private bool WalkOn(Partition* partition, EvictionPolicy policy, bool sparesYoung)
     {
         bool reserves = HasReserved(partition);
         for (int i = 0; i < BucketsPerHold; i++)
@@ -117,7 +127,7 @@ internal sealed unsafe class Evictor
             byte* bucket = BucketAt(partition, partition->SweepCursor++);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
-                if (!IsCandidate(*walk.Slot, policy, reserves))
+                if (!IsCandidate(*walk.Slot, policy, reserves) || (sparesYoung && _core.Records.IsYoung(*walk.Slot)))
                     continue;
                 Evict(partition, bucket, walk.Slot);
                 return true;

@@ -12,10 +12,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
         HoldsPerRound = 4096, HoldsPressed = 64;
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
-    private const int CleanPartsPressed = 6, CleanPartsLast = 16;
-    // A third of a segment, in a partition of which a fourth is dead, is cleaned before anything is evicted.
-    private const int WorstParts = 3;
-    private const double WorstShare = 0.25;
+    private const int CleanPartsLast = 16;
+    private const int AheadPart = 64; // so much of the limit is kept free ahead of need, by what costs no key
     private enum Relief
     {
         None,
@@ -38,6 +36,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private readonly Lock _reclaiming = new();
     private Thread? _thread;
     private volatile bool _stopping;
+    private bool _isBeyond; // the limit, since a step that found it so
     private int _turn;
 
     /// <summary>The policy in force.</summary>
@@ -122,9 +121,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         }
         worked |= _reaper.Step(HoldsPerRound, passesHeld: true);
         Arena arena = _core.Arena;
-        if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
-            worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
-        long mayBeTaken = arena.Ceiling - arena.Used + (arena.Ceiling / 64);
+        worked |= RelieveAhead(nowMs);
+        long mayBeTaken = arena.Ceiling - arena.Used + (arena.Ceiling / AheadPart);
         long keepBytes = Math.Max(Math.Min(arena.Used / 8, mayBeTaken), KeepMin), mostBytes = Math.Max(mayBeTaken, KeepMin);
         return _core.Segments.Trim(keepBytes, mostBytes, nowMs) | worked | more;
     }
@@ -172,67 +170,95 @@ internal sealed unsafe class MoverScheduler : IDisposable
     /// <summary>What has to be free under the ceiling for so many bytes: whatever takes memory takes a segment.</summary>
     public long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
-    // Dead space first; where there is little, records by policy until there is some.
+    // Nobody lacks anything yet: within the limit no key is given up, or a value that just fits would be gone at once. What has come to be beyond it is
+    // brought as far below it as to leave the next ones room, though that takes some steps.
+    private bool RelieveAhead(long nowMs)
+    {
+        const int Rounds = 64;
+        Arena arena = _core.Arena;
+        if (Policy == EvictionPolicy.NoEviction)
+            return _isBeyond = false;
+        long ahead = arena.Ceiling / AheadPart;
+        bool worked = false;
+        for (int i = 0; i < Rounds && arena.Used > arena.Ceiling - ahead && GiveBack(nowMs); i++) worked = true;
+        _isBeyond = arena.Used > (_isBeyond ? arena.Ceiling - ahead : arena.Ceiling);
+        return worked | (_isBeyond && Relieve(ahead, nowMs, Rounds) != Relief.None);
+    }
+
+    // What is no record's any more, a part of it; false if there is none that is worth its while.
+    private bool GiveBack(long nowMs) => _core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false)
+        || CleanSome(nowMs);
+
+    // True while there may be something for GiveBack: nothing more is evicted before that is given back.
+    private bool HasDead => _core.Records.HasWaiting || Volatile.Read(ref _core.Orphans) != 0 || _core.Records.Cleanable != 0;
+
+    // Dead space first, wherever it lies; where there is none, records by policy until there is some.
     private Relief Relieve(long need, long nowMs, int rounds, bool waits = true)
     {
-        Arena arena = _core.Arena;
         EvictionPolicy policy = Policy;
-        SpinWait pause = default;
-        while (arena.Used + arena.Promised + need > arena.Ceiling)
+        while (IsShort(need))
         {
             if (rounds-- == 0)
                 return Relief.Some;
-            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false)
-                || CleanSome(nowMs, CleanPartsPressed, 4) || CleanWorst(nowMs))
+            long returned = _core.Records.ExtentsReturned;
+            // What was evicted for this is not evicted twice, and what another has cleaned while this one looked may be enough.
+            if (GiveBack(nowMs) || _core.Records.AwaitReturned(returned) || !IsShort(need))
                 continue;
-            if (_core.Records.IsReturning) // by the mover, or another writer: what was evicted for this is not evicted twice
-            {
-                StoreTestHooks.Yield(YieldPoint.Blocked);
-                pause.SpinOnce();
-                continue;
-            }
             bool mayEvict = policy != EvictionPolicy.NoEviction;
             if (waits && Tiers is { IsFull: false } tiers && !(tiers.IsStalled(nowMs) && (mayEvict || tiers.IsFull)))
             {
                 tiers.Wake(need);
                 return Relief.Coming;
             }
-            int evicted = 0;
-            // One large value, or collection, may be enough: what it has left is given back before anything more is evicted.
-            while (evicted < EvictionsPerRound && (evicted == 0 || !HasLeft) && _evictor.EvictOne(policy)) evicted++;
-            if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount))
+            if (EvictSome(policy) || CleanLast(nowMs) || _core.Records.HasWaiting || _core.Records.AwaitReturned(returned))
+                continue;
+            if (IsShort(need))
                 return Tiers is { RoomComes: true } ? Relief.Coming : Relief.None;
         }
         return Relief.Enough;
     }
 
-    private bool HasLeft => _core.Records.HasWaiting || Volatile.Read(ref _core.Orphans) != 0;
+    private bool IsShort(long need) => _core.Arena.Used + _core.Arena.Promised + need > _core.Arena.Ceiling;
 
-    // Cleans in the partition that has the most dead space, if that is much: of one large collection that grows all lies in one.
-    private bool CleanWorst(long nowMs)
+    // One large value may be enough: what it has left is given back before anything more is evicted.
+    private bool EvictSome(EvictionPolicy policy)
     {
-        Partition* worst = null;
-        long most = 0;
-        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+        int evicted = 0;
+        do
         {
-            long dead = _cleaner.DeadBytes(_core.Shape->Partitions + i);
-            worst = dead > most ? _core.Shape->Partitions + i : worst;
-            most = Math.Max(most, dead);
+            if (!_evictor.EvictOne(policy))
+                break;
+            evicted++;
         }
-        return worst != null && _cleaner.DeadShare(worst) > WorstShare && _cleaner.Clean(worst, nowMs, WorstParts);
+        while (evicted < EvictionsPerRound && !HasDead);
+        return evicted != 0;
     }
 
-    // Cleans in the first of the next few partitions that has a segment worth it.
-    private bool CleanSome(long nowMs, int parts, int partitions)
+    // Cleans in the next partition that has a segment worth it, whichever that is. A walk of its own: who looks beside it takes no partition from it.
+    private bool CleanSome(long nowMs)
     {
-        for (int i = 0; i < partitions; i++)
+        int first = Interlocked.Increment(ref _turn);
+        for (int i = 0; i < _core.Shape->PartitionCount && _core.Records.Cleanable != 0; i++)
         {
-            int turn = Interlocked.Increment(ref _turn) & (_core.Shape->PartitionCount - 1);
-            if (_cleaner.Clean(_core.Shape->Partitions + turn, nowMs, parts))
+            StoreTestHooks.Yield(YieldPoint.Peeked);
+            Partition* partition = InTurn(first + i);
+            if (Volatile.Read(ref partition->Cleanable) != 0 && _cleaner.Clean(partition, nowMs, RecordSpace.CleanableParts))
                 return true;
         }
         return false;
     }
+
+    // Nothing may be evicted: what costs more to clean than it gives is cleaned too.
+    private bool CleanLast(long nowMs)
+    {
+        int first = Interlocked.Increment(ref _turn);
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+            if (_cleaner.Clean(InTurn(first + i), nowMs, CleanPartsLast))
+                return true;
+        return false;
+    }
+
+    private Partition* InTurn(int turn) => _core.Shape->Partitions + (turn & (_core.Shape->PartitionCount - 1));
 
     // Merges index segments, closes empty active segments, frees unused overflow memory: at most one merge per hold.
     private bool Tidy(Partition* partition)

@@ -29,6 +29,8 @@ internal unsafe struct Partition
     /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (store.U18).</summary>
     [FieldOffset(28)] public uint Snapshot;
     [FieldOffset(32)] public int IndexSegments;
+    /// <summary>Segments that are worth cleaning where memory is short (<see cref="RecordSpace.Cleanable"/>): it changes once or twice in the life of each.</summary>
+    [FieldOffset(36)] public int Cleanable;
 
     [FieldOffset(64)] public int Lock;
     [FieldOffset(68)] public uint Draining;

@@ -14,6 +14,8 @@ internal sealed unsafe class RecordSpace
     private readonly Shape* _shape;
     private readonly SegmentPool _segments;
     private readonly ExtentPool _extents;
+    private int _cleanable;
+    private uint _youngest;
 
     public RecordSpace(Shape* shape, SegmentPool segments, ExtentPool extents)
     {
@@ -21,6 +23,15 @@ internal sealed unsafe class RecordSpace
         _segments = segments;
         _extents = extents;
     }
+
+    /// <summary>Where memory is short a segment is worth cleaning if one part in so many of it is dead.</summary>
+    public const int CleanableParts = 6;
+
+    /// <summary>
+    /// Segments of all partitions that are worth cleaning, or are being drained: while there is one, nothing needs to be evicted. Counted as they come and go, since
+    /// the dead space of one large collection that grows lies in a single partition of many.
+    /// </summary>
+    public int Cleanable => Volatile.Read(ref _cleanable);
 
     public static void Open(Partition* partition)
     {
@@ -73,7 +84,12 @@ internal sealed unsafe class RecordSpace
         segment->LiveBytes -= bytes;
         partition->LiveBytes -= bytes;
         StoreTestHooks.Yield(YieldPoint.Killed);
-        if (segment->LiveBytes == 0 && segment->State == SegmentState.Full)
+        if (segment->State != SegmentState.Full)
+            return;
+        int dead = segment->DeadBytes;
+        if (IsCleanable(dead) && !IsCleanable(dead - bytes))
+            CountCleanable(partition, 1);
+        if (segment->LiveBytes == 0)
             Free(partition, number);
     }
 
@@ -107,9 +123,6 @@ internal sealed unsafe class RecordSpace
 
     /// <summary>True if memory of freed extents waits to be used again, or returned.</summary>
     public bool HasWaiting => _extents.HasWaiting;
-
-    /// <inheritdoc cref="ExtentPool.IsReturning"/>
-    public bool IsReturning => _extents.IsReturning;
 
     /// <summary>The record's expiry changed in place.</summary>
     public void NoteExpiry(Partition* partition, byte* record, long expireAtMs)
@@ -162,7 +175,10 @@ internal sealed unsafe class RecordSpace
 
     public void BeginDrain(Partition* partition, uint number)
     {
-        _shape->Segments[number].State = SegmentState.Draining;
+        Segment* segment = _shape->Segments + number;
+        if (!IsCleanable(segment->DeadBytes))
+            CountCleanable(partition, 1);
+        segment->State = SegmentState.Draining;
         partition->Draining = number;
         partition->DrainOffset = Segment.HeaderBytes;
     }
@@ -205,6 +221,12 @@ internal sealed unsafe class RecordSpace
     /// <summary>Returns the memory of some freed extents; false if none waits.</summary>
     public bool ReturnExtents(int runs) => _extents.Return(runs);
 
+    /// <summary>How many freed extents have been returned so far, by anybody.</summary>
+    public long ExtentsReturned => _extents.Returned;
+
+    /// <summary>True if more extents than so many have been returned, at once or once those are that somebody is returning now; without a lock.</summary>
+    public bool AwaitReturned(long than) => _extents.AwaitReturned(than);
+
     /// <summary>Returns the memory of freed extents that nobody has wanted for a while; true if there was any.</summary>
     public bool ReturnIdleExtents(long nowMs) => _extents.ReturnIdle(nowMs);
 
@@ -244,6 +266,8 @@ internal sealed unsafe class RecordSpace
             return number;
         _shape->Segments[old].State = SegmentState.Full;
         partition->TailBytes += _shape->SegmentBytes - _shape->Segments[old].Used;
+        if (IsCleanable(_shape->Segments[old].DeadBytes))
+            CountCleanable(partition, 1);
         if (_shape->Segments[old].LiveBytes == 0)
             Free(partition, old);
         return number;
@@ -261,9 +285,32 @@ internal sealed unsafe class RecordSpace
         partition->Segments--;
         if (segment->State != SegmentState.Active)
             partition->TailBytes -= _shape->SegmentBytes - segment->Used;
+        if (IsCounted(segment))
+            CountCleanable(partition, -1);
         _segments.Give(number);
         if (StoreTestHooks.Has(PlantedFault.DoubleFreeSegment))
             _segments.Give(number);
+    }
+
+    /// <summary>True if <see cref="Cleanable"/> has it.</summary>
+    public bool IsCounted(Segment* segment) => segment->State == SegmentState.Draining
+        || (segment->State == SegmentState.Full && IsCleanable(segment->DeadBytes));
+
+    /// <summary>True if the record that a word names was written lately: it lies where records are appended, or is the extent that came last.</summary>
+    public bool IsYoung(ulong word)
+    {
+        ulong offset = IndexWord.Offset(word);
+        return (word & IndexWord.TierMask) == IndexWord.Extent
+            ? _extents.PageOf(offset) == _youngest
+            : _shape->Segments[Shape.SegmentOf(_shape, offset)].State == SegmentState.Active;
+    }
+
+    private bool IsCleanable(int deadBytes) => deadBytes >= _shape->SegmentBytes / CleanableParts;
+
+    private void CountCleanable(Partition* partition, int change)
+    {
+        partition->Cleanable += change;
+        Interlocked.Add(ref _cleanable, change);
     }
 
     private static void NoteExpiry(Partition* partition, Segment* segment, long expireAtMs)
@@ -286,6 +333,7 @@ internal sealed unsafe class RecordSpace
     {
         Extent* extent = _extents.Descriptor(page);
         extent->ExpireAtMs = expireAtMs;
+        _youngest = page;
         Enlist(partition, page, extent);
         long taken = (long)extent->Pages * Arena.PageBytes;
         partition->ExtentBytes += taken;
