@@ -36,7 +36,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private readonly Lock _reclaiming = new();
     private Thread? _thread;
     private volatile bool _stopping;
-    private bool _isBeyond; // the limit, since a step that found it so
+    private volatile bool _evicts; // until a 64th of the limit is free
     private int _turn;
 
     /// <summary>The policy in force.</summary>
@@ -170,19 +170,19 @@ internal sealed unsafe class MoverScheduler : IDisposable
     /// <summary>What has to be free under the ceiling for so many bytes: whatever takes memory takes a segment.</summary>
     public long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
-    // Nobody lacks anything yet: within the limit no key is given up, or a value that just fits would be gone at once. What has come to be beyond it is
-    // brought as far below it as to leave the next ones room, though that takes some steps.
+    // Within the limit no key is given up, or a value that just fits would be gone at once. Once it has been passed, or somebody had to evict for what he writes,
+    // a little is made free for those who come next, though that takes some steps.
     private bool RelieveAhead(long nowMs)
     {
         const int Rounds = 64;
         Arena arena = _core.Arena;
         if (Policy == EvictionPolicy.NoEviction)
-            return _isBeyond = false;
+            return _evicts = false;
         long ahead = arena.Ceiling / AheadPart;
         bool worked = false;
         for (int i = 0; i < Rounds && arena.Used > arena.Ceiling - ahead && GiveBack(nowMs); i++) worked = true;
-        _isBeyond = arena.Used > (_isBeyond ? arena.Ceiling - ahead : arena.Ceiling);
-        return worked | (_isBeyond && Relieve(ahead, nowMs, Rounds) != Relief.None);
+        _evicts = arena.Used > (_evicts ? arena.Ceiling - ahead : arena.Ceiling);
+        return worked | (_evicts && Relieve(ahead, nowMs, Rounds) != Relief.None);
     }
 
     // What is no record's any more, a part of it; false if there is none that is worth its while.
@@ -229,6 +229,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
             if (!_evictor.EvictOne(policy))
                 break;
             evicted++;
+            _evicts = true;
         }
         while (evicted < EvictionsPerRound && !HasDead);
         return evicted != 0;
