@@ -119,6 +119,74 @@ internal sealed class SlowDiskTests
         Assert.That((reply.Split(filler).Length - 1, stage.Figure("postponed") - before <= timesMax), Is.EqualTo((names, true)));
     }
 
+    // As many pieces as are fetched at once, and more.
+    [TestCase("hash", 0, "HGETDEL", "key", "FIELDS", "1000")]
+    [TestCase("hash", 0, "HGETEX", "key", "EX", "1000", "FIELDS", "1000")]
+    [TestCase("hash", 0, "HSETEX", "key", "EX", "1000", "FIELDS", "1000")]
+    [TestCase("hash", 0, "HSET", "key")]
+    [TestCase("hash", 0, "HDEL", "key")]
+    [TestCase("hash", 0, "HTTL", "key", "FIELDS", "1000")]
+    [TestCase("hash", 0, "HPEXPIRE", "key", "100000", "FIELDS", "1000")]
+    [TestCase("sorted", 2, "ZREM", "key")]
+    [TestCase("sorted", 40, "ZADD", "key")]
+    [TestCase("sorted", 4, "ZPEXPIRE", "key", "100000", "MEMBERS", "1000")]
+    [TestCase("set", 0, "SDIFF", "few", "key")]
+    [TestCase("set", 0, "SINTER", "key", "few")]
+    [TestCase("set", 0, "SINTER", "key", "most")]
+    public void A_thousand_names_are_fetched_with_hardly_a_wait(string kind, int waitsMax, params string[] command)
+    {
+        const int Entries = 30_000;
+        using HangingStage stage = new();
+        string filler = new('v', 50);
+        for (int from = 0; from < Entries; from += 5000)
+        {
+            IEnumerable<int> some = Enumerable.Range(from, 5000);
+            stage.Other.Call(kind switch
+            {
+                "hash" => ["HSET", "key", .. some.SelectMany(i => (string[])[$"name {i}", filler])],
+                "sorted" => ["ZADD", "key", .. some.SelectMany(i => (string[])[$"{i}", $"name {i}{filler}"])],
+                _ => ["SADD", "key", .. some.Select(i => $"name {i}{filler}")],
+            });
+            if (command[^1] == "most")
+                stage.Other.Call(["SADD", "most", .. some.Where(static i => i % 3 == 0).Select(i => $"name {i}{filler}")]);
+        }
+
+        string[] names = [.. Enumerable.Range(0, 1000).Select(i => $"name {i * 7919 % Entries}{(kind == "hash" ? "" : filler)}")];
+        if (kind == "set")
+            stage.Other.Call(["SADD", "few", .. names]);
+        stage.Demote("key");
+        if (command[^1] == "most")
+            stage.Demote("most");
+        stage.Medium.TakesMs = 20;
+        (long before, long waits) = (stage.Figure("postponed"), stage.Figure("waits"));
+        string[] given = command[0] switch
+        {
+            "HSET" or "HSETEX" => [.. names.SelectMany(static name => (string[])[name, "new"])],
+            "ZADD" => [.. names.SelectMany(static (name, i) => (string[])[$"{i * 37}", name])],
+            "SDIFF" or "SINTER" => [],
+            _ => names,
+        };
+        string reply = stage.Slowly(() => stage.Other.Call([.. command, .. given]));
+        TestContext.Out.WriteLine($"{stage.Figure("postponed") - before} times, {stage.Figure("waits") - waits} waits, {reply[..Math.Min(60, reply.Length)]}");
+        Assert.That(stage.Figure("waits") - waits, Is.AtMost(waitsMax));
+    }
+
+    // It holds its core, which serves others too: it reads side by side what it can.
+    [Test]
+    public void The_walk_for_entries_that_expire_waits_a_few_times()
+    {
+        const int Entries = 30_000;
+        using HangingStage stage = new();
+        for (int from = 0; from < Entries; from += 5000)
+            stage.Other.Call(["HSET", "key", .. Enumerable.Range(from, 5000).SelectMany(i => (string[])[$"name {i}", new string('v', 50)])]);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 1;
+        (long waits, int reads) = (stage.Figure("waits"), stage.Medium.Reads);
+        stage.Other.Call("HPEXPIRE", "key", "1000000", "FIELDS", "1", "name 7");
+        Eventually.Holds(() => stage.Medium.Reads - reads > 350); // of some 430 pieces
+        Assert.That(stage.Figure("waits") - waits, Is.AtMost(40));
+    }
+
     // It reads what it needs, and nothing else.
     [TestCase("hash", 2, "HGET", "key", "name 7")]
     [TestCase("list", 2, "LINDEX", "key", "2500")]

@@ -21,7 +21,9 @@ internal sealed unsafe class EntryReaper(
     Store store, int databases, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
 {
     private const int RecordsPerTick = 2000, EntriesPerTick = 20_000;
-    private const int ReadsPerTick = 32; // of the tier, beside as many of the records that the walk comes to
+    // Of the tier, beside as many of the records that the walk comes to; on a slow disk it ends behind the visit that has taken so long.
+    private const int ReadsPerTick = 32;
+    private const long WaitPerTickUs = 2_000;
 
     private readonly List<(byte[] Name, uint Segment)> _found = [];
     private readonly TimedPass _pass = new(store);
@@ -133,10 +135,11 @@ internal sealed unsafe class EntryReaper(
     private void ReapFound(Worker worker, uint ns)
     {
         int left = EntriesPerTick;
-        long begun = worker.Session.Tier?.Begun ?? 0;
+        SessionTier? tier = worker.Session.Tier;
+        (long begun, long waitedUs) = (tier?.Begun ?? 0, tier?.WaitedUs ?? 0);
         while (_nextFound < _found.Count)
         {
-            if (left <= 0 || (worker.Session.Tier?.Begun ?? 0) - begun >= ReadsPerTick)
+            if (left <= 0 || (tier is not null && (tier.Begun - begun >= ReadsPerTick || tier.WaitedUs - waitedUs >= WaitPerTickUs)))
                 return; // the next tick goes on here
             Reap(worker, _found[_nextFound], ns);
             left -= Math.Max(_visit.Seen, 1);

@@ -13,7 +13,9 @@ public unsafe struct DueEntries : IExamine
 {
     private const int EntriesPerVisit = 1000;
     private const long AgainMs = 1000; // there was no memory for it
-    private const int ReadsPerVisit = 8; // of a tier, one after the other under the lock
+    // Of a tier, under the lock: where it is known which, side by side, else one after the other; on a slow disk it ends with what takes so long.
+    private const int PiecesPerVisit = 32, ReadsPerVisit = 8;
+    private const long WaitPerVisitUs = 2_000;
     // Most bytes that one removal writes to the log, unless a single name is longer: half of the least that aof-step-max-size can be set
     // to, so that a removal of many entries is never refused as too long.
     private const int BytesPerRemoval = 1 << 20;
@@ -27,7 +29,7 @@ public unsafe struct DueEntries : IExamine
     private DueVisit _visit;
     private RecordKind _kind;
     private SessionTier? _tier;
-    private long _readsEnd;
+    private long _readsEnd, _waitEndUs;
     private ByteQueue _names;
     private Operands _pairs;
     private bool _isCut; // there is more than one removal takes
@@ -64,7 +66,7 @@ public unsafe struct DueEntries : IExamine
         {
             store.Lock([key]);
             _tier = store.Tier;
-            _readsEnd = (_tier?.Begun ?? 0) + ReadsPerVisit;
+            (_readsEnd, _waitEndUs) = ((_tier?.Begun ?? 0) + ReadsPerVisit, (_tier?.WaitedUs ?? 0) + WaitPerVisitUs);
             if (store.Examine(in key, ref this, quiet: true) != Outcome.Done)
                 _visit.Cursor = 0;
             if (_names.Count > 0)
@@ -124,7 +126,7 @@ public unsafe struct DueEntries : IExamine
             Offer(walk.Current, record.NowMs);
     }
 
-    private bool HasReadEnough => _tier is { } tier && tier.Begun >= _readsEnd;
+    private bool HasReadEnough => _tier is { } tier && (tier.Begun >= _readsEnd || tier.WaitedUs >= _waitEndUs);
 
     // What a removal will need is looked at here: in the middle of it there is no way back (store.C7).
     private void LookSorted(ref RecordEdit record)
@@ -152,10 +154,21 @@ public unsafe struct DueEntries : IExamine
 
     private void LookChunks(ref RecordEdit record, ulong at)
     {
+        int left = record.MayLack ? PiecesPerVisit : int.MaxValue;
+        if (record.MayLack)
+            Foresee(ref record, at);
         do
             LookChunk(ref record, MemberWalk.ChunkAt(ref record, at, out at));
-        while (at != 0 && _visit.Seen < EntriesPerVisit && !_isCut && !HasReadEnough);
+        while (at != 0 && _visit.Seen < EntriesPerVisit && !_isCut && --left > 0);
         _visit.Cursor = at;
+    }
+
+    private static void Foresee(ref RecordEdit record, ulong at)
+    {
+        record.BeginForesight();
+        for (int i = 0; i < PiecesPerVisit && record.TryForesee(MemberWalk.ChunkAt(ref record, at, out at)) && at != 0; i++)
+        {
+        }
     }
 
     // One that cannot be read hides none of the others.

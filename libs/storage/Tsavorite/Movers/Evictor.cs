@@ -34,16 +34,10 @@ internal sealed unsafe class Evictor
                 return true;
         }
         uint first = (uint)Scanner.Draw(ref random, (ulong)partitions);
-        return Sweep(policy, first, sparesYoung: true) || Sweep(policy, first, sparesYoung: false);
-    }
-
-    private bool Sweep(EvictionPolicy policy, uint first, bool sparesYoung)
-    {
-        uint partitions = (uint)_core.Shape->PartitionCount;
         for (uint i = 0; i < partitions; i++)
         {
-            Partition* partition = _core.Shape->Partitions + ((first + i) & (partitions - 1));
-            if (partition->Words != 0 && SweepIn(partition, policy, sparesYoung))
+            Partition* partition = _core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
+            if (partition->Words != 0 && SweepIn(partition, policy))
                 return true;
         }
         return false;
@@ -57,7 +51,7 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    // False if there is none, or if there are too few to choose among and another partition may have a better one.
+    // False if there is none, or if there are too few to choose among, or only such as were just written, and another partition may have a better one.
     private bool EvictIn<T>(Partition* partition, EvictionPolicy policy, bool takesAny, ref ulong random) where T : struct, IEvictionOrder
     {
         Partition.Enter(partition);
@@ -92,7 +86,7 @@ internal sealed unsafe class Evictor
             if (bestScore == 0)
                 break;
         }
-        bool isChosen = best != null && (bestScore == 0 || (!isYoung && (takesAny || seen >= CandidatesMin)));
+        bool isChosen = best != null && (bestScore == 0 || takesAny || (!isYoung && seen >= CandidatesMin));
         if (isChosen)
             Evict(partition, bestBucket, best);
         Partition.Exit(partition);
@@ -100,7 +94,7 @@ internal sealed unsafe class Evictor
     }
 
     // Candidates may be rare (few keys with an expiry): walk on from where the last walk ended, until there are none left or all was walked.
-    private bool SweepIn(Partition* partition, EvictionPolicy policy, bool sparesYoung)
+    private bool SweepIn(Partition* partition, EvictionPolicy policy)
     {
         int depth = -1;
         for (long left = 0; HasCandidates(partition, policy); left -= BucketsPerHold)
@@ -111,7 +105,7 @@ internal sealed unsafe class Evictor
             if (now != depth)
                 left = (long)BucketsOf(partition);
             depth = now;
-            bool found = left > 0 && WalkOn(partition, policy, sparesYoung);
+            bool found = left > 0 && WalkOn(partition, policy);
             Partition.Exit(partition);
             if (found || left <= 0)
                 return found;
@@ -119,7 +113,7 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private bool WalkOn(Partition* partition, EvictionPolicy policy, bool sparesYoung)
+    private bool WalkOn(Partition* partition, EvictionPolicy policy)
     {
         bool reserves = HasReserved(partition);
         for (int i = 0; i < BucketsPerHold; i++)
@@ -127,7 +121,7 @@ internal sealed unsafe class Evictor
             byte* bucket = BucketAt(partition, partition->SweepCursor++);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
-                if (!IsCandidate(*walk.Slot, policy, reserves) || (sparesYoung && _core.Records.IsYoung(*walk.Slot)))
+                if (!IsCandidate(*walk.Slot, policy, reserves))
                     continue;
                 Evict(partition, bucket, walk.Slot);
                 return true;

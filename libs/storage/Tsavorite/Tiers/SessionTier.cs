@@ -58,6 +58,9 @@ public sealed unsafe partial class SessionTier
     /// <summary>Reads that were begun, in all.</summary>
     public long Begun => Reads.Begun;
 
+    /// <summary>Microseconds that steps have waited for reads where they stood, in all.</summary>
+    public long WaitedUs => Reads.WaitedUs;
+
     /// <summary>True while looks are nobody's reads: they are not counted, and bring nothing back. For walks beside the commands.</summary>
     public bool LooksAside
     {
