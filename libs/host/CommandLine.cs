@@ -9,7 +9,7 @@ namespace Garnet.Host;
 internal sealed class CommandLine
 {
     /// <summary>Words in the first place that are no file.</summary>
-    public const string Verbs = "ping, status, doctor, check and repair";
+    public const string Verbs = "ping, status, doctor, check, repair and migrate";
 
     public CommandVerb Verb { get; private set; }
     public string? ConfigFile { get; private set; }

@@ -13,12 +13,15 @@ namespace Garnet.Migration;
 internal sealed unsafe class ByteLink : IDisposable
 {
     private const int RoomMin = 16 << 10, RoomKept = 1 << 20, LineBytesMax = 64 << 10, DepthMax = 16;
-    private const int WaitMs = 60_000, ConnectMs = 10_000;
+    private const int BriefBytesMax = 4096, ItemBytes = 64; // an element of a list costs more than what it holds
+    private const long AnswerBytesMax = 64 << 20;
+    private const int ConnectMs = 10_000;
 
     private readonly Socket _socket;
     private readonly NativeBuffer _room = new();
     private readonly Lock _sending = new();
-    private long _at, _end;
+    private long _at, _end, _leftBytes;
+    private bool _isBrief;
 
     private ByteLink(ServerAddress address, Socket socket) => (Address, _socket) = (address, socket);
 
@@ -40,7 +43,8 @@ internal sealed unsafe class ByteLink : IDisposable
     /// <summary>Connects, and says the password if there is one.</summary>
     internal static ByteLink Open(ServerAddress address)
     {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, SendTimeout = WaitMs, ReceiveTimeout = WaitMs };
+        int waitMs = address.WaitSeconds * 1000;
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, SendTimeout = waitMs, ReceiveTimeout = waitMs };
         var link = new ByteLink(address, socket);
         try
         {
@@ -49,9 +53,11 @@ internal sealed unsafe class ByteLink : IDisposable
             link.Authenticate();
             return link;
         }
-        catch
+        catch (Exception e)
         {
             link.Dispose();
+            if (e is SocketException or OperationCanceledException)
+                throw new IOException($"{address} is not to be reached: {(e is SocketException ? e.Message : "it takes no connection")}", e);
             throw;
         }
     }
@@ -76,7 +82,15 @@ internal sealed unsafe class ByteLink : IDisposable
         if (_room.Capacity - _end < RoomMin)
             MakeRoom();
         int part = (int)Math.Min(_room.Capacity - _end, RoomKept);
-        int bytes = _socket.Receive(_room.Span(_end, part));
+        int bytes;
+        try
+        {
+            bytes = _socket.Receive(_room.Span(_end, part));
+        }
+        catch (SocketException e) when (e.SocketErrorCode == SocketError.TimedOut)
+        {
+            throw Silent();
+        }
         if (bytes == 0)
             throw new EndOfStreamException($"{Address} closed the connection");
         _end += bytes;
@@ -116,8 +130,23 @@ internal sealed unsafe class ByteLink : IDisposable
         return to.ToArray();
     }
 
-    /// <summary>Reads an answer. Strings longer than <paramref name="keptMax"/> are passed over.</summary>
-    internal Answer Read(int keptMax = int.MaxValue) => Read(keptMax, 0);
+    /// <summary>Reads an answer, which is no larger than that.</summary>
+    internal Answer Read(long bytesMax = AnswerBytesMax)
+    {
+        (_leftBytes, _isBrief) = (bytesMax, false);
+        return Read(depth: 0);
+    }
+
+    /// <summary>Reads an answer of any size to see whether it is an error: long strings, and lists in lists, are passed over.</summary>
+    internal Answer ReadBrief()
+    {
+        (_leftBytes, _isBrief) = (long.MaxValue, true);
+        return Read(depth: 0);
+    }
+
+    /// <summary>What is thrown where the other end says nothing any more.</summary>
+    internal IOException Silent() =>
+        new(string.Create(CultureInfo.InvariantCulture, $"{Address} has said nothing for {Address.WaitSeconds} seconds"));
 
     /// <summary>Reads a line without its end.</summary>
     internal string ReadLine()
@@ -176,7 +205,7 @@ internal sealed unsafe class ByteLink : IDisposable
         _room.Grow(Math.Max(RoomMin * 4, _room.Capacity * 2), _end);
     }
 
-    private Answer Read(int keptMax, int depth)
+    private Answer Read(int depth)
     {
         string line = ReadLine();
         if (line.Length == 0 || depth > DepthMax)
@@ -187,25 +216,44 @@ internal sealed unsafe class ByteLink : IDisposable
             case '+' or '-' or ':':
                 return new(line[0], rest, []);
             case '$' when CountOf(line) is var bytes:
-                return bytes < 0 ? new('$', [], []) { IsNil = true } : new('$', Text(bytes, keptMax), []);
+                return bytes < 0 ? new('$', [], []) { IsNil = true } : new('$', Text(bytes), []);
             case '*' when CountOf(line) is var count:
-                var items = new List<Answer>();
-                for (long i = 0; i < count; i++)
-                    items.Add(Read(keptMax, depth + 1));
-                return new('*', [], items) { IsNil = count < 0 };
+                return new('*', [], Items(count, depth)) { IsNil = count < 0 };
             default:
                 throw Foreign();
         }
     }
 
-    private long CountOf(string line) =>
+    private List<Answer> Items(int count, int depth)
+    {
+        var items = new List<Answer>();
+        for (int i = 0; i < count; i++)
+        {
+            Pay(ItemBytes);
+            Answer item = Read(depth + 1);
+            if (!_isBrief || depth == 0)
+                items.Add(item);
+        }
+        return items;
+    }
+
+    private int CountOf(string line) =>
         int.TryParse(line.AsSpan(1), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out int count) && count >= -1 ? count
             : throw Foreign();
 
-    private byte[] Text(long bytes, int keptMax)
+    // A length is judged before anything is waited for.
+    private void Pay(long bytes)
     {
-        bool keeps = bytes <= keptMax;
-        for (long left = bytes; !keeps && left > 0;)
+        _leftBytes -= bytes;
+        if (_leftBytes < 0)
+            throw new IOException($"{Address} gives an answer that is too long for what was asked");
+    }
+
+    private byte[] Text(int bytes)
+    {
+        Pay(bytes);
+        int kept = _isBrief && bytes > BriefBytesMax ? 0 : bytes;
+        for (long left = bytes - kept; left > 0;)
         {
             if (Held == 0)
                 Receive();
@@ -213,10 +261,12 @@ internal sealed unsafe class ByteLink : IDisposable
             Skip(part);
             left -= part;
         }
-        while (Held < (keeps ? bytes : 0) + 2)
+        while (Held < kept + 2)
             Receive();
-        byte[] text = keeps ? new ReadOnlySpan<byte>(At, (int)bytes).ToArray() : [];
-        Skip(text.Length + 2);
+        if (At[kept] != '\r' || At[kept + 1] != '\n')
+            throw Foreign();
+        byte[] text = new ReadOnlySpan<byte>(At, kept).ToArray();
+        Skip(kept + 2);
         return text;
     }
 

@@ -7,16 +7,17 @@ namespace Garnet.Migration;
 
 /// <summary>
 /// Changes on their way to the target, as one transaction that ends with how far they go (<see cref="Place"/>). What was a transaction of the
-/// source is never in two of them. Commands go out as they came, byte for byte.
+/// source is never in two of them. Commands go out as they came, byte for byte, but for times of expiry.
 /// </summary>
-internal sealed class ChangeBatch(TargetLink target)
+internal sealed class ChangeBatch(TargetLink target, Place stands)
 {
-    private const int UnansweredMax = 500, AnswerBytesMax = 4096, GatheredMax = 64 << 10;
+    private const int UnansweredMax = 500, GatheredMax = 64 << 10;
+    private const string NothingFromThere = "Nothing from there on was applied";
 
     private readonly ArrayBufferWriter<byte> _gathered = new(GatheredMax);
     private readonly List<(string Name, long Offset)> _commands = [];
+    private Place _stands = stands;
     private int _unanswered;
-    private bool _isOpen;
     private string? _refusal;
     private (string Name, long Offset) _refused;
 
@@ -29,13 +30,14 @@ internal sealed class ChangeBatch(TargetLink target)
     /// <summary>Adds a command. <paramref name="offset"/>: where it stands in the source's stream.</summary>
     internal void Add(ReadOnlySpan<byte> command, string name, long offset, int database)
     {
-        if (!_isOpen)
+        if (_commands.Count == 0)
         {
-            _isOpen = true;
+            Guard();
             Put("*1\r\n$5\r\nMULTI\r\n"u8, "MULTI", offset);
         }
         if (target.Database != database)
         {
+            target.DemandDatabase(database);
             Put(SelectOf(database), "SELECT", offset);
             target.Database = database;
         }
@@ -46,34 +48,48 @@ internal sealed class ChangeBatch(TargetLink target)
     /// <summary>Has it done, and waits for that. An error leaves the place as it was if nothing was done, else it stands behind the batch.</summary>
     internal void Commit(Place place)
     {
-        if (!_isOpen)
+        if (_commands.Count == 0)
             return;
         if (target.Database != 0)
             Put(SelectOf(0), "SELECT", place.Offset);
         target.Database = 0;
-        Put(ByteLink.Encode("SET"u8.ToArray(), Encoding.ASCII.GetBytes(Place.Key), place.Text), "SET", place.Offset);
+        Put(ByteLink.Encode("SET"u8.ToArray(), Place.Key, place.Text), "SET", place.Offset);
         Flush();
         target.Bytes.Send("*1\r\n$4\r\nEXEC\r\n"u8);
-        Answer done = target.Bytes.Read(AnswerBytesMax);
+        Answer done = target.Bytes.ReadBrief();
         if (_refusal is not null)
-            throw Stopped(_refused.Name, _refused.Offset, _refusal, "Nothing from there on was applied");
-        if (done.Kind != '*' || done.IsNil || done.Items.Count != _commands.Count - 1)
-            throw Stopped("EXEC", place.Offset, done.Printable, "Nothing from there on was applied");
+            throw Stopped(_refused.Name, _refused.Offset, _refusal, NothingFromThere);
+        if (done.IsNil)
+            throw Moved();
+        if (done.Kind != '*' || done.Items.Count != _commands.Count - 1)
+            throw Stopped("EXEC", place.Offset, done.Printable, NothingFromThere);
         for (int i = 0; i < done.Items.Count; i++)
         {
-            if (done.Items[i].IsError)
-            {
-                throw Stopped(_commands[i + 1].Name, _commands[i + 1].Offset, done.Items[i].Printable, string.Create(CultureInfo.InvariantCulture,
-                    $"All other changes up to offset {place.Offset} were applied; run again, it goes on behind them, and compare with --verify"));
-            }
+            if (!done.Items[i].IsError)
+                continue;
+            string rest = $"All other changes up to offset {place.Offset} were applied; run again, it goes on behind them, and compare with --verify";
+            throw Stopped(_commands[i + 1].Name, _commands[i + 1].Offset, done.Items[i].Printable, rest);
         }
-        _isOpen = false;
+        _stands = place;
         _commands.Clear();
         Bytes = 0;
     }
 
     private static byte[] SelectOf(int database) =>
         ByteLink.Encode("SELECT"u8.ToArray(), Encoding.ASCII.GetBytes(database.ToString(CultureInfo.InvariantCulture)));
+
+    // Another process may go on with the target, or a transaction of an earlier connection of ours be done only now: then EXEC does
+    // nothing (migration.M1).
+    private void Guard()
+    {
+        Answer watched = target.Bytes.Call("WATCH"u8.ToArray(), Place.Key), found = target.Bytes.Call("GET"u8.ToArray(), Place.Key);
+        if (!watched.IsOk || found.IsError)
+            throw target.Refusal("WATCH and GET", watched.IsOk ? found : watched);
+        if (found.IsNil || (Place.Parse(found.Text) with { History = _stands.History }) != _stands)
+            throw Moved();
+    }
+
+    private IOException Moved() => new($"somebody else has changed {Place.Name} of {target.Bytes.Address}");
 
     private void Put(ReadOnlySpan<byte> command, string name, long offset)
     {
@@ -100,18 +116,13 @@ internal sealed class ChangeBatch(TargetLink target)
         Send();
         for (; _unanswered > 0; _unanswered--)
         {
-            Answer said = target.Bytes.Read(AnswerBytesMax);
+            Answer said = target.Bytes.ReadBrief();
             if (!said.IsError || _refusal is not null)
                 continue;
             (_refusal, _refused) = (said.Printable, _commands[^_unanswered]);
         }
     }
 
-    private GarnetException Stopped(string name, long offset, string why, string next)
-    {
-        bool isFull = why.StartsWith("OOM", StringComparison.Ordinal);
-        return new(isFull ? ExitKind.Configuration : ExitKind.Data,
-            string.Create(CultureInfo.InvariantCulture, $"the target does not take {name} at offset {offset} of the source's changes"), why,
-            isFull ? $"{next}. Give it more with --maxmemory and run this again" : next);
-    }
+    private static GarnetException Stopped(string name, long offset, string why, string next) => TargetLink.Refusal(
+        $"the target does not take {Answer.Shown(Encoding.Latin1.GetBytes(name))} at offset {offset} of the source's changes", why, next);
 }

@@ -12,7 +12,15 @@ namespace Garnet.Migration;
 internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, Place from) : IDisposable
 {
     private const int CommandsMax = 1000, ArgsMax = 16 << 20, NameBytesMax = 64;
-    private const long BatchBytesMax = 1 << 20, ArgBytesMax = 512L << 20;
+    private const long BatchBytesMax = 1 << 20, ArgBytesMax = 512L << 20, CommandBytesMax = 1L << 30;
+
+    // What no source ever sends, and would end the transaction or change more of the target than its data.
+    private static readonly HashSet<string> s_neverSent =
+    [
+        "ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "DISCARD", "FAILOVER", "HELLO", "MIGRATE", "MODULE",
+        "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF", "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
+        "UNWATCH", "WATCH",
+    ];
 
     private readonly RespParser _parser = new();
     private readonly ArgList _args = new();
@@ -27,19 +35,25 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
     /// <summary>Commands that were applied.</summary>
     internal long Commands { get; private set; }
 
-    /// <summary>Applies what has come and is whole; true if there was any.</summary>
-    internal bool Apply()
+    /// <summary>Commands that have given a key another name or database.</summary>
+    internal long Moves { get; private set; }
+
+    /// <summary>True while keys get later times of expiry than the source says.</summary>
+    internal bool Shifts { get; set; } = from.IsShifted;
+
+    /// <summary>What is written down as such: false once all keys have their real times.</summary>
+    internal bool IsShifted { get; set; } = from.IsShifted;
+
+    /// <summary>Applies what has come and is whole.</summary>
+    internal void Apply()
     {
-        bool any = false;
         while (TryNext())
         {
-            any = true;
             if (!_isWithin && (batch.Commands >= CommandsMax || batch.Bytes >= BatchBytesMax))
                 Commit();
         }
         if (!_isWithin)
             Commit();
-        return any;
     }
 
     /// <inheritdoc/>
@@ -47,8 +61,9 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
 
     private void Commit()
     {
-        Commands += batch.Commands;
-        batch.Commit(new Place(source.History, _received, _database));
+        int commands = batch.Commands;
+        batch.Commit(new Place(source.History, _received, _database, IsShifted));
+        Commands += commands;
         Applied = _received;
         source.Has(Applied, now: false);
     }
@@ -65,26 +80,22 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
         if (found == ParseResult.Incomplete)
         {
             _needed = _parser.BytesNeeded;
-            return false;
+            return _needed <= CommandBytesMax && link.Held <= CommandBytesMax ? false : throw Unreadable("a command is larger than 1 GiB");
         }
         _needed = 0;
         if (found is not (ParseResult.Command or ParseResult.Nothing))
-        {
-            throw new GarnetException(ExitKind.Data, "the source's changes cannot be read",
-                $"no command begins at offset {_received}", "What was applied is said by the target's key " + Place.Key + "; run again to go on there");
-        }
-        long bytes = _parser.Position - start;
+            throw Unreadable("no command begins");
+        long bytes = _parser.Position - start, at = _received;
+        _received += bytes;
         if (found == ParseResult.Command)
-            Take(new ReadOnlySpan<byte>(start, checked((int)bytes)));
+            Take(new ReadOnlySpan<byte>(start, checked((int)bytes)), at);
         link.Skip(bytes);
         return true;
     }
 
-    private void Take(ReadOnlySpan<byte> command)
+    private void Take(ReadOnlySpan<byte> command, long at)
     {
         string name = NameOf(_args.Items[0].Span);
-        long at = _received;
-        _received += command.Length;
         switch (name)
         {
             case "PING":
@@ -95,8 +106,9 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
                 source.Has(Applied, now: true);
                 break;
             case "SELECT":
-                _database = _args.Count == 2 && int.TryParse(_args.Items[1].Span, NumberStyles.None, CultureInfo.InvariantCulture, out int database) && database >= 0 ? database
-                    : throw new GarnetException(ExitKind.Data, "the source's changes cannot be read", "a SELECT names no database", "Look at the source's version");
+                _database = _args.Count == 2
+                    && int.TryParse(_args.Items[1].Span, NumberStyles.None, CultureInfo.InvariantCulture, out int database)
+                    ? database : throw Unreadable("a SELECT names no database");
                 break;
             case "MULTI":
                 _isWithin = true;
@@ -104,16 +116,29 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
             case "EXEC":
                 _isWithin = false;
                 break;
-            case "SWAPDB":
-                // The place must not go with its database.
-                batch.Add(ByteLink.Encode("DEL"u8.ToArray(), Encoding.ASCII.GetBytes(Place.Key)), "DEL", at, 0);
-                batch.Add(command, name, at, _database);
-                break;
             default:
-                batch.Add(command, name, at, _database);
+                Add(command, name, at);
                 break;
         }
     }
+
+    private void Add(ReadOnlySpan<byte> command, string name, long at)
+    {
+        if (s_neverSent.Contains(name))
+            throw Unreadable($"it has {name}, which changes no data");
+        if (name is "RENAME" or "RENAMENX" or "COPY" or "MOVE" or "SWAPDB")
+            Moves++;
+        if (name == "SWAPDB") // the place must not go with its database
+            batch.Add(ByteLink.Encode("DEL"u8.ToArray(), Place.Key), "DEL", at, 0);
+        if (Shifts && ShiftedTimes.Rewrite(name, _args) is { } shifted)
+            batch.Add(shifted, name, at, _database);
+        else
+            batch.Add(command, name, at, _database);
+    }
+
+    private GarnetException Unreadable(string why) => new(ExitKind.Data, "the source's changes cannot be read",
+        string.Create(CultureInfo.InvariantCulture, $"{why} (before offset {_received})"),
+        $"What was applied is said by the target's key {Place.Name}; run again to go on there");
 
     private static string NameOf(ReadOnlySpan<byte> name) =>
         Encoding.Latin1.GetString(name[..Math.Min(name.Length, NameBytesMax)]).ToUpperInvariant();

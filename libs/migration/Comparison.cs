@@ -20,7 +20,10 @@ internal sealed class Comparison(KeyedLink source, KeyedLink target, Action catc
         SortedDictionary<int, long> counts = TargetLink.Count(source.Bytes);
         long all = counts.Values.Sum(), compared = 0;
         foreach ((int database, long keys) in counts)
-            compared += Compare(database, wanted >= all ? source.Walk(database) : Sample(database, 1 + (wanted * keys / all)));
+        {
+            long share = 1 + (long)((double)wanted * keys / all);
+            compared += Compare(database, wanted >= all ? source.Walk(database) : Sample(database, share));
+        }
         CountAgain();
         for (int round = 1; _differing.Count > 0 && round < RoundsMax; round++)
         {
@@ -32,7 +35,8 @@ internal sealed class Comparison(KeyedLink source, KeyedLink target, Action catc
         }
         foreach ((int database, byte[] key) in _differing.Take(NamedMax))
             lines.Say("differs", string.Create(CultureInfo.InvariantCulture, $"Differs: {Answer.Shown(key)} of database {database}."));
-        lines.Say("verified", string.Create(CultureInfo.InvariantCulture, $"Compared {compared} of {all} keys: {_differing.Count} differ."));
+        lines.Say("verified", string.Create(
+            CultureInfo.InvariantCulture, $"Compared {compared} of {all} keys: {_differing.Count} differ."));
         return _differing.Count == 0;
     }
 
@@ -45,7 +49,7 @@ internal sealed class Comparison(KeyedLink source, KeyedLink target, Action catc
     private long Compare(int database, IEnumerable<byte[]> keys)
     {
         long compared = 0;
-        foreach (byte[][] some in keys.Where(key => !IsPlace(database, key)).Chunk(Together))
+        foreach (byte[][] some in keys.Where(key => !Place.Is(database, key)).Chunk(Together))
         {
             source.Ask(database, some);
             target.Ask(database, some);
@@ -66,7 +70,7 @@ internal sealed class Comparison(KeyedLink source, KeyedLink target, Action catc
         SortedDictionary<int, long> ofSource = TargetLink.Count(source.Bytes), ofTarget = TargetLink.Count(target.Bytes);
         foreach (int database in ofSource.Keys.Union(ofTarget.Keys))
         {
-            long place = database == 0 && target.Has(0, PlaceKey) && !source.Has(0, PlaceKey) ? 1 : 0;
+            long place = database == 0 && target.Has(0, Place.Key) && !source.Has(0, Place.Key) ? 1 : 0;
             if (ofSource.GetValueOrDefault(database) == ofTarget.GetValueOrDefault(database) - place)
                 continue;
             Lacking(database, target, source);
@@ -78,14 +82,10 @@ internal sealed class Comparison(KeyedLink source, KeyedLink target, Action catc
     {
         foreach (byte[] key in from.Walk(database))
         {
-            if (!IsPlace(database, key) && !at.Has(database, key))
+            if (!Place.Is(database, key) && !at.Has(database, key))
                 _differing.Add((database, key));
         }
     }
-
-    private static byte[] PlaceKey => System.Text.Encoding.ASCII.GetBytes(Place.Key);
-
-    private static bool IsPlace(int database, byte[] key) => database == 0 && key.AsSpan().SequenceEqual(PlaceKey);
 
     private static bool IsSame((long LeftMs, byte[]? Payload) one, (long LeftMs, byte[]? Payload) other)
     {

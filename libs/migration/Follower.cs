@@ -6,15 +6,15 @@ namespace Garnet.Migration;
 /// Goes along with a source that is copied: has its changes applied as they come, says how far behind that is, and comes to the end that was
 /// asked for. A link that fails ends it, by an exception; another one goes on at the place that the target has then.
 /// </summary>
-internal sealed class Follower(MigrationOptions options, MigrationLines lines, SourceLink source, TargetLink target, Place from) : IDisposable
+internal sealed class Follower(MigrationOptions options, MigrationLines lines, SourceLink source, TargetLink target, Place from)
+    : IDisposable
 {
-    private const int LookEveryMs = 100;
-    private const long SilentMsMax = 120_000; // a source says something every ten seconds
+    private const int LookEveryMs = 100, PassesMax = 3;
 
-    private readonly ChangeReader _changes = new(source, new ChangeBatch(target), from);
+    private readonly ChangeReader _changes = new(source, new ChangeBatch(target, from), from);
     private readonly KeyedLink _asked = KeyedLink.Open(options.Source);
     private readonly Queue<(long Offset, long AtMs)> _seen = new();
-    private long _heardMs = Environment.TickCount64, _reachedMs = Environment.TickCount64;
+    private long _heardMs = Environment.TickCount64, _reachedMs = Environment.TickCount64, _pauseEndsMs = long.MaxValue;
     private bool _isTold;
 
     /// <summary>Until it has come to its end (then: whether all is well), or is told to end: null.</summary>
@@ -23,7 +23,7 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
         source.Has(from.Offset, now: true);
         while (!ends.IsCancellationRequested)
         {
-            Step();
+            Step(LookEveryMs);
             if (!lines.IsTime() || !Look() || _isTold)
                 continue;
             if (options.CutsOver)
@@ -31,8 +31,8 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
             if (options.EndsCaughtUp)
                 return EndCaughtUp(ends);
             _isTold = true;
-            lines.Say("caught-up", $"The target has caught up and follows. To cut over: have writers wait (CLIENT PAUSE … WRITE on {options.Source}), end this, "
-                + "and run it again with --cut-over; or leave the pause to --cut-over --pause-source SECONDS.");
+            lines.Say("caught-up", "The target has caught up and follows. To cut over: have writers wait (CLIENT PAUSE … WRITE on "
+                + $"{options.Source}), end this, and run it again with --cut-over; or leave the pause to --cut-over --pause-source SECONDS.");
         }
         lines.Say("stopped", string.Create(CultureInfo.InvariantCulture,
             $"Stopped: the target has all up to offset {_changes.Applied}. Run it again, it goes on there while the source has what follows."));
@@ -46,16 +46,16 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
         _changes.Dispose();
     }
 
-    private void Step()
+    private void Step(int waitMs)
     {
         long now = Environment.TickCount64;
-        if (source.Bytes.Waits(LookEveryMs))
+        if (source.Bytes.Waits(waitMs))
         {
             source.Bytes.Receive();
             _heardMs = now;
         }
-        else if (now - _heardMs > SilentMsMax)
-            throw new IOException($"{options.Source} has said nothing for {SilentMsMax / 1000} seconds");
+        else if (now - _heardMs > options.Source.WaitSeconds * 1000L) // a source says something every ten seconds
+            throw source.Bytes.Silent();
         _changes.Apply();
     }
 
@@ -74,12 +74,15 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
         return reached || lag == 0;
     }
 
-    // All that the source has at this moment.
-    private void CatchUp(CancellationToken ends)
+    // All that the source has at this moment; false if it is to end, or a pause has ended, before that.
+    private bool CatchUp(CancellationToken ends)
     {
-        for (long offset = _asked.Offset(); _changes.Applied < offset && !ends.IsCancellationRequested;)
-            Step();
+        for (long offset = _asked.Offset(); _changes.Applied < offset && !ends.IsCancellationRequested && IsPaused();)
+            Step(LookEveryMs);
+        return !ends.IsCancellationRequested && IsPaused();
     }
+
+    private bool IsPaused() => Environment.TickCount64 < _pauseEndsMs;
 
     private bool? EndCaughtUp(CancellationToken ends)
     {
@@ -94,34 +97,57 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
 
     private bool? CutOver(CancellationToken ends)
     {
-        long beganMs = Environment.TickCount64;
-        if (options.PauseSeconds > 0)
+        bool pauses = options.PauseSeconds > 0, isWell = false;
+        SetTimes(ends);
+        long moves = _changes.Moves;
+        _pauseEndsMs = pauses ? Environment.TickCount64 + (options.PauseSeconds * 1000L) : long.MaxValue;
+        if (pauses)
             _asked.Pause(options.PauseSeconds);
-        bool isWell = false;
         try
         {
             CatchUp(ends);
-            isWell = Verify(ends);
-            CatchUp(ends);
+            if (_changes.Moves != moves)
+                SetTimes(ends);
+            isWell = Verify(ends) & CatchUp(ends);
             if (ends.IsCancellationRequested)
                 return null;
-            if (options.PauseSeconds > 0 && Environment.TickCount64 - beganMs >= options.PauseSeconds * 1000L)
+            if (!IsPaused())
             {
-                isWell = false;
-                lines.Say("failed", "The pause of the source has ended too soon: nothing is cut over. Give --pause-source more seconds, or --verify fewer keys.");
+                lines.Say("failed", "The pause of the source has ended too soon: nothing is cut over. "
+                    + "Give --pause-source more seconds, or --verify fewer keys.");
             }
             if (!isWell)
                 return false;
             target.Forget();
-            string pause = options.PauseSeconds > 0 ? $" Its writers wait for {options.PauseSeconds} s at most: CLIENT UNPAUSE gives it back to them." : "";
-            lines.Say("done", $"Done: {options.Target} has all that {options.Source} had. Let clients use {options.Target} now, and stop the source.{pause}");
+            string left = pauses ? $" Its writers wait for {options.PauseSeconds} s at most: CLIENT UNPAUSE gives it back to them." : "";
+            lines.Say("done", $"Done: {options.Target} has all that {options.Source} had. "
+                + $"Let clients use {options.Target} now, and stop the source.{left}");
             return true;
         }
         finally
         {
-            if (!isWell && options.PauseSeconds > 0)
+            if (!isWell && pauses)
                 _asked.Pause(0);
         }
+    }
+
+    // While it goes on, a key may get another name behind the place up to which it has come: then it is done once more.
+    private void SetTimes(CancellationToken ends)
+    {
+        if (!from.IsShifted)
+            return;
+        _changes.Shifts = false;
+        using KeyedLink there = KeyedLink.Open(options.Target);
+        long? keys = 0, moves = -1;
+        for (int pass = 0; pass < PassesMax && moves != _changes.Moves && keys is not null; pass++)
+        {
+            moves = _changes.Moves;
+            keys += ShiftedTimes.SetAll(there, () => Step(0), ends);
+        }
+        if (keys is null)
+            return;
+        _changes.IsShifted = false;
+        lines.Say("times", string.Create(CultureInfo.InvariantCulture, $"Keys that have the source's times of expiry now: {keys}."));
     }
 
     private bool Verify(CancellationToken ends)

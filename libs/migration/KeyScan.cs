@@ -4,7 +4,9 @@ using Garnet.Common.Time;
 
 namespace Garnet.Migration;
 
-/// <summary>Copies key by key (SCAN, DUMP, RESTORE), for sources that take no replicas. What is written meanwhile may be in the copy or not, and it says so.</summary>
+/// <summary>
+/// Copies key by key (SCAN, DUMP, RESTORE), for sources that take no replicas. What is written meanwhile may be in the copy or not, and it says so.
+/// </summary>
 internal sealed class KeyScan(MigrationOptions options, MigrationLines lines)
 {
     private const int Together = 32;
@@ -15,12 +17,10 @@ internal sealed class KeyScan(MigrationOptions options, MigrationLines lines)
         using KeyedLink source = KeyedLink.Open(options.Source);
         if (options.Replaces)
             target.Clear();
-        else if (TargetLink.Count(target.Bytes).Count > 0)
-        {
-            throw new GarnetException(ExitKind.Configuration, $"the target {options.Target} is not empty", "what it holds would be mixed with what comes",
-                "Empty it, or have it emptied by --replace");
-        }
-        lines.Say("scanning", "Copying key by key: what is written to the source meanwhile may be in the copy or not. Have writers wait for a copy of one moment.");
+        else
+            target.DemandEmpty();
+        lines.Say("scanning", "Copying key by key: what is written to the source meanwhile may be in the copy or not. "
+            + "Have writers wait for a copy of one moment.");
         TakeFunctions(source, target);
         foreach ((int database, long keys) in TargetLink.Count(source.Bytes))
         {
@@ -62,7 +62,7 @@ internal sealed class KeyScan(MigrationOptions options, MigrationLines lines)
         Answer dump = source.Bytes.Call("FUNCTION", "DUMP");
         if (dump.IsError || dump.IsNil)
             return;
-        Answer said = target.Bytes.Call("FUNCTION"u8.ToArray(), "RESTORE"u8.ToArray(), dump.Bytes, "REPLACE"u8.ToArray());
+        Answer said = target.Bytes.Call("FUNCTION"u8.ToArray(), "RESTORE"u8.ToArray(), dump.Bytes);
         if (!said.IsOk)
             throw target.Refusal("the libraries of functions", said);
     }

@@ -3,10 +3,11 @@ using Garnet.Common;
 
 namespace Garnet.Migration;
 
-/// <summary>A connection on which one server's keys are looked at, nothing of it is changed.</summary>
+/// <summary>A connection on which one server's keys are looked at, next to the one that has its changes.</summary>
 internal sealed class KeyedLink(ByteLink link) : IDisposable
 {
     private const string PageKeys = "512", FirstPage = "0";
+    private const long ValueBytesMax = 1L << 30; // a value of 512 MiB and what stands around its elements
     private int _database;
 
     /// <summary>What it comes over.</summary>
@@ -52,21 +53,22 @@ internal sealed class KeyedLink(ByteLink link) : IDisposable
     internal void Ask(int database, IReadOnlyList<byte[]> keys)
     {
         Select(database);
-        using var all = new MemoryStream();
-        foreach (byte[] key in keys)
-        {
-            all.Write(ByteLink.Encode("PTTL"u8.ToArray(), key));
-            all.Write(ByteLink.Encode("DUMP"u8.ToArray(), key));
-        }
-        link.Send(all.GetBuffer().AsSpan(0, (int)all.Length));
+        SendAll(keys.SelectMany(static key => (byte[][][])[["PTTL"u8.ToArray(), key], ["DUMP"u8.ToArray(), key]]));
+    }
+
+    /// <summary>Sends requests together, and gives their answers, none of which is an error.</summary>
+    internal List<Answer> CallEach(IEnumerable<byte[][]> requests)
+    {
+        int count = SendAll(requests);
+        return [.. Enumerable.Range(0, count).Select(_ => Demand(link.ReadBrief()))];
     }
 
     /// <summary>In how many milliseconds a key expires (-1: never, -2: it is not there), and what it holds, as RESTORE wants it.</summary>
     internal (long LeftMs, byte[]? Payload) ReadValue()
     {
-        Answer left = Demand(link.Read()), payload = Demand(link.Read());
+        Answer left = Demand(link.Read()), payload = Demand(link.Read(ValueBytesMax));
         bool isNumber = long.TryParse(left.Text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long ms);
-        return (isNumber ? ms : -1, payload.IsNil ? null : payload.Bytes);
+        return (isNumber ? ShiftedTimes.RealLeft(ms) : -1, payload.IsNil ? null : payload.Bytes);
     }
 
     /// <summary>True if the key is there.</summary>
@@ -92,14 +94,24 @@ internal sealed class KeyedLink(ByteLink link) : IDisposable
     /// <summary>Has writers wait, or no longer.</summary>
     internal void Pause(int seconds)
     {
-        Answer said = seconds > 0
-            ? link.Call("CLIENT", "PAUSE", (seconds * 1000L).ToString(CultureInfo.InvariantCulture), "WRITE") : link.Call("CLIENT", "UNPAUSE");
+        string milliseconds = (seconds * 1000L).ToString(CultureInfo.InvariantCulture);
+        Answer said = seconds > 0 ? link.Call("CLIENT", "PAUSE", milliseconds, "WRITE") : link.Call("CLIENT", "UNPAUSE");
         if (!said.IsOk)
             throw link.Refused("CLIENT PAUSE", said);
     }
 
     /// <inheritdoc/>
     public void Dispose() => link.Dispose();
+
+    private int SendAll(IEnumerable<byte[][]> requests)
+    {
+        int count = 0;
+        using var all = new MemoryStream();
+        for (IEnumerator<byte[][]> each = requests.GetEnumerator(); each.MoveNext(); count++)
+            all.Write(ByteLink.Encode(each.Current));
+        link.Send(all.GetBuffer().AsSpan(0, (int)all.Length));
+        return count;
+    }
 
     private Answer Demand(Answer said) => said.IsError ? throw link.Refused("to be looked at", said) : said;
 }

@@ -8,13 +8,14 @@ namespace Garnet.Migration;
 public static class MigrationWords
 {
     private const string Syntax = "garnet-server migrate SOURCE [TARGET] [options]; --help lists them", DefaultTarget = "127.0.0.1:6379";
-    private const int PauseSecondsMax = 3600;
+    private const int PauseSecondsMax = 3600, WaitSecondsMax = 3600;
 
     /// <summary>Reads them.</summary>
     public static MigrationOptions Parse(IReadOnlyList<string> words, IDictionary environment)
     {
         ArgumentNullException.ThrowIfNull(words);
         var addresses = new List<string>();
+        int? waitSeconds = null;
         var read = new MigrationOptions(new("", 0, "", ""), new("", 0, "", ""));
         for (int at = 0; at < words.Count; at++)
         {
@@ -27,7 +28,11 @@ public static class MigrationWords
                     at++;
                     break;
                 case "--pause-source":
-                    read = read with { PauseSeconds = (int)Number(word, value, PauseSecondsMax) };
+                    read = read with { PauseSeconds = Number(word, value, PauseSecondsMax) };
+                    at++;
+                    break;
+                case "--timeout":
+                    waitSeconds = Math.Max(1, Number(word, value, WaitSecondsMax));
                     at++;
                     break;
                 case ['-', ..]:
@@ -39,15 +44,21 @@ public static class MigrationWords
             }
         }
         if (addresses.Count is 0 or > 2)
-            throw Wrong(addresses.Count == 0 ? "it needs the address of a source" : $"it takes two addresses, and {addresses.Count} are named");
+        {
+            throw Wrong(addresses.Count == 0 ? "it needs the address of a source"
+                : $"it takes two addresses, and {addresses.Count} are named");
+        }
         if (read.PauseSeconds > 0 && !read.CutsOver)
             throw Wrong("--pause-source is for --cut-over");
         if (read.Scans && (read.CutsOver || read.EndsCaughtUp))
             throw Wrong("--scan follows no changes: there is nothing to catch up with, and no cut-over");
+        ServerAddress source = ServerAddress.Parse(addresses[0], Password(environment, "GARNET_SOURCE_PASSWORD"));
+        ServerAddress target = ServerAddress.Parse(
+            addresses.Count > 1 ? addresses[1] : DefaultTarget, Password(environment, "GARNET_TARGET_PASSWORD"));
         return read with
         {
-            Source = ServerAddress.Parse(addresses[0], Password(environment, "GARNET_SOURCE_PASSWORD")),
-            Target = ServerAddress.Parse(addresses.Count > 1 ? addresses[1] : DefaultTarget, Password(environment, "GARNET_TARGET_PASSWORD")),
+            Source = source with { WaitSeconds = waitSeconds ?? source.WaitSeconds },
+            Target = target with { WaitSeconds = waitSeconds ?? target.WaitSeconds },
         };
     }
 
@@ -61,7 +72,7 @@ public static class MigrationWords
         _ => throw Wrong($"it knows no {word}"),
     };
 
-    private static long Number(string option, string? text, int max) =>
+    private static int Number(string option, string? text, int max) =>
         int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number <= max ? number
             : throw Wrong($"{option} needs a number up to {max}");
 

@@ -74,11 +74,11 @@ internal sealed unsafe class RdbReader(ByteLink from, long bytesMax) : IDisposab
                 break;
             case RdbMark.ExpiryMs:
                 Take(sizeof(long));
-                _expireAtMs = BinaryPrimitives.ReadInt64LittleEndian(_value.Span(1, sizeof(long)));
+                TakeTime(BinaryPrimitives.ReadInt64LittleEndian(_value.Span(1, sizeof(long))));
                 break;
             case RdbMark.ExpirySeconds:
                 Take(sizeof(int));
-                _expireAtMs = BinaryPrimitives.ReadInt32LittleEndian(_value.Span(1, sizeof(int))) * 1000L;
+                TakeTime(BinaryPrimitives.ReadInt32LittleEndian(_value.Span(1, sizeof(int))) * 1000L);
                 break;
             case RdbMark.Idle:
                 TakeLength();
@@ -111,8 +111,6 @@ internal sealed unsafe class RdbReader(ByteLink from, long bytesMax) : IDisposab
     {
         byte[] key = TakeText(1).ToArray();
         _key = Answer.Shown(key);
-        if (_expireAtMs < 0)
-            throw Damage("a key expires at a time that cannot be");
         _held = 0;
         _value.Grow(FooterBytes, 0);
         _value.Span(0, 1)[0] = type;
@@ -123,11 +121,16 @@ internal sealed unsafe class RdbReader(ByteLink from, long bytesMax) : IDisposab
         _held += sizeof(ushort);
         BinaryPrimitives.WriteUInt64LittleEndian(_value.Span(_held, CrcBytes), Crc64.Append(0, _value.Bytes, _held));
         _held += CrcBytes;
-        to.TakeKey(_database, key, _expireAtMs, _value.Span(0, _held));
+        if (!Place.Is(_database, key)) // of a source that was a target itself
+            to.TakeKey(_database, key, _expireAtMs, _value.Span(0, _held));
         (_expireAtMs, _key) = (0, "");
         if (_value.Capacity > ValueBytesMax >> 6)
             _value.Dispose(); // the next ones are as a rule small
     }
+
+    // 0 is the beginning of 1970 here, and never to who takes it.
+    private void TakeTime(long unixMs) =>
+        _expireAtMs = unixMs >= 0 ? Math.Max(unixMs, 1) : throw Damage("a key expires at a time that cannot be");
 
     private void TakeValue(RdbType type)
     {
@@ -301,7 +304,8 @@ internal sealed unsafe class RdbReader(ByteLink from, long bytesMax) : IDisposab
             case 1:
                 return ((first & 0x3FUL) << 8) | TakeByte();
             default:
-                int size = first == 0x80 ? sizeof(uint) : first == 0x81 ? sizeof(ulong) : throw Damage("a number is in a form that is not known");
+                int size = first == 0x80 ? sizeof(uint) : first == 0x81 ? sizeof(ulong)
+                    : throw Damage("a number is in a form that is not known");
                 Take(size);
                 ReadOnlySpan<byte> bytes = _value.Span(_held - size, size);
                 return size == sizeof(uint) ? BinaryPrimitives.ReadUInt32BigEndian(bytes) : BinaryPrimitives.ReadUInt64BigEndian(bytes);

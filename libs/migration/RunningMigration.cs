@@ -18,7 +18,7 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
 
     private SourceLink? _source;
     private TargetLink? _target;
-    private Place _place = new("", -1, 0);
+    private Place _place = new("", -1, 0, false);
 
     /// <summary>True once the end that was asked for is reached, and all is well.</summary>
     public bool Run(CancellationToken ends)
@@ -72,19 +72,20 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     {
         _target = TargetLink.Open(options.Target);
         Place? place = _target.ReadPlace();
-        if (!options.Replaces && place is null && TargetLink.Count(_target.Bytes).Count > 0)
-        {
-            throw new GarnetException(ExitKind.Configuration, $"the target {options.Target} is not empty", "what it holds would be mixed with what comes",
-                "Empty it, or have it emptied by --replace");
-        }
+        if (!options.Replaces && place is null)
+            _target.DemandEmpty();
         if (!options.Replaces && place is { IsCopying: true })
-            throw new GarnetException(ExitKind.Configuration, "the target cannot be gone on with", "an earlier copy did not come to its end", Capital(Anew));
+        {
+            throw new GarnetException(
+                ExitKind.Configuration, "the target cannot be gone on with", "an earlier copy did not come to its end", Capital(Anew));
+        }
         bool goesOn = place is { IsCopying: false };
         _source = SourceLink.Open(options.Source, goesOn ? place!.History : "", goesOn ? place!.Offset : -1);
         if (!_source.IsFull)
         {
             _place = place! with { History = _source.History };
-            lines.Say("resumed", string.Create(CultureInfo.InvariantCulture, $"Going on at offset {_place.Offset}, up to which the target has everything."));
+            lines.Say("resumed", string.Create(CultureInfo.InvariantCulture,
+                $"Going on at offset {_place.Offset}, up to which the target has everything."));
             return true;
         }
         if (goesOn && !options.Replaces)
@@ -98,7 +99,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         TargetLink target = _target!;
         if (options.Replaces) // migration.M3
             target.Clear();
-        target.WritePlace(new Place(source.History, -1, 0));
+        target.ShiftsTimes = target.TellsTimes();
+        target.WritePlace(new Place(source.History, -1, 0, target.ShiftsTimes));
         lines.Say("copying", $"Copying from {options.Source} to {options.Target}; the source prepares its data first.");
         string mark = source.BeginRdb();
         using var reader = new RdbReader(source.Bytes, source.RdbBytes);
@@ -123,12 +125,13 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         }
         catch (Exception e) when (ByteLink.IsLost(e))
         {
-            throw new IOException($"{e.Message.TrimEnd('.')}, in the middle of the copy: {Anew}. A source gives up replicas for which too many changes "
-                + "wait: its client-output-buffer-limit for replicas may have to be higher", e);
+            throw new IOException($"{e.Message.TrimEnd('.')}, in the middle of the copy: {Anew}. "
+                + "A source gives up replicas for which too many changes wait: its client-output-buffer-limit for replicas may have to be higher", e);
         }
-        _place = new Place(source.History, source.Offset, 0);
+        _place = new Place(source.History, source.Offset, 0, target.ShiftsTimes);
         target.WritePlace(_place);
-        string left = reader.Skipped == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" Data of modules beside keys were left out: {reader.Skipped}.");
+        string left = reader.Skipped == 0 ? ""
+            : string.Create(CultureInfo.InvariantCulture, $" Data of modules beside keys were left out: {reader.Skipped}.");
         lines.Say("copied", string.Create(CultureInfo.InvariantCulture,
             $"Copied {target.Keys} keys and {target.Functions} libraries of functions. Following the changes now.{left}"));
         return true;
@@ -138,7 +141,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     {
         long all = _source!.RdbBytes, rate = elapsedMs > 0 ? (long)(bytes * 1000.0 / elapsedMs) : 0, keys = _target!.Keys;
         string share = all > 0 ? $" of {MigrationLines.Megabytes(all)}" : "";
-        string left = all > 0 && rate > 0 ? string.Create(CultureInfo.InvariantCulture, $", about {((all - bytes) / rate) + 1} s left") : "";
+        string left = all > 0 && rate > 0
+            ? string.Create(CultureInfo.InvariantCulture, $", about {((all - bytes) / rate) + 1} s left") : "";
         lines.Tell("copying", string.Create(CultureInfo.InvariantCulture,
                 $"copying: {keys} keys, {MigrationLines.Megabytes(bytes)}{share} MB, {MigrationLines.Megabytes(rate)} MB/s{left}"),
             ("keys", keys), ("bytes", bytes), ("bytes_total", all), ("bytes_per_second", rate));
@@ -169,7 +173,7 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         Dispose();
         _target = TargetLink.Open(options.Target);
         _place = _target.ReadPlace() ?? throw new GarnetException(ExitKind.Data, $"the target {options.Target} has lost what it had",
-            $"its key {Place.Key} is gone: it has started without its data", Capital(Anew));
+            $"its key {Place.Name} is gone: it has started without its data", Capital(Anew));
         _source = SourceLink.Open(options.Source, _place.History, _place.Offset);
         if (_source.IsFull)
             throw Outdated(_place);
@@ -179,6 +183,6 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     private static string Capital(string text) => char.ToUpperInvariant(text[0]) + text[1..];
 
     private GarnetException Outdated(Place place) => new(ExitKind.Data, $"{options.Source} cannot go on where the target is",
-        string.Create(CultureInfo.InvariantCulture, $"it has no changes from offset {place.Offset} on any more, or is another server than before"),
+        $"it has no changes from offset {place.Offset} on any more, or is another server than before",
         $"{Capital(Anew)}; a higher repl-backlog-size of the source lets it go on after longer breaks");
 }

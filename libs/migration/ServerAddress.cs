@@ -6,8 +6,11 @@ namespace Garnet.Migration;
 /// <summary>Where a server is and who asks it: <c>redis://user:password@host:port</c>, or host and port alone. Its text never has the password.</summary>
 public sealed record ServerAddress(string Host, int Port, string User, string Password)
 {
-    private const int DefaultPort = 6379;
+    private const int DefaultPort = 6379, DefaultWaitSeconds = 60;
     private const string Scheme = "redis://", Encrypted = "rediss://";
+
+    /// <summary>How long it may say nothing where it has to say something.</summary>
+    public int WaitSeconds { get; init; } = DefaultWaitSeconds;
 
     /// <summary>Reads one. <paramref name="password"/>: the one to use where it names none.</summary>
     public static ServerAddress Parse(string text, string password)

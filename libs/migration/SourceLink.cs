@@ -10,7 +10,7 @@ namespace Garnet.Migration;
 /// </summary>
 internal sealed class SourceLink : IDisposable
 {
-    private const int MarkBytes = 40, AcknowledgeEveryMs = 1000;
+    private const int MarkBytes = 40, HistoryBytesMax = 64, AcknowledgeEveryMs = 1000;
     private const string NextByUser = "Let its user +psync and +replconf, or where that cannot be take --scan, which follows no changes";
 
     private readonly ByteLink _link;
@@ -47,7 +47,8 @@ internal sealed class SourceLink : IDisposable
             link.Call("REPLCONF", "listening-port", link.OwnPort.ToString(CultureInfo.InvariantCulture));
             link.Call("REPLCONF", "capa", "eof", "capa", "psync2");
             string from = history.Length == 0 ? "-1" : (offset + 1).ToString(CultureInfo.InvariantCulture);
-            link.Send(ByteLink.Encode("PSYNC"u8.ToArray(), Encoding.UTF8.GetBytes(history.Length == 0 ? "?" : history), Encoding.ASCII.GetBytes(from)));
+            link.Send(ByteLink.Encode(
+                "PSYNC"u8.ToArray(), Encoding.ASCII.GetBytes(history.Length == 0 ? "?" : history), Encoding.ASCII.GetBytes(from)));
             return Told(link, history, offset);
         }
         catch
@@ -101,15 +102,19 @@ internal sealed class SourceLink : IDisposable
             said = link.ReadLine();
         while (said.Length == 0); // a source that is not ready sends empty lines
         string[] words = said.Split(' ');
-        bool isFull = words[0] == "+FULLRESYNC";
-        if (isFull && words.Length == 3 && long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out long start))
+        bool isFull = words[0] == "+FULLRESYNC", isSound = words.Length < 2 || IsHistory(words[1]);
+        if (isFull && isSound && words.Length == 3 && long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out long start))
             return new SourceLink(link) { History = words[1], Offset = start, IsFull = true };
-        if (words[0] == "+CONTINUE" && history.Length > 0)
+        if (words[0] == "+CONTINUE" && isSound && history.Length > 0)
             return new SourceLink(link) { History = words.Length > 1 ? words[1] : history, Offset = offset };
-        throw said[0] == '-' && !said.StartsWith("-LOADING", StringComparison.Ordinal) && !said.StartsWith("-NOMASTERLINK", StringComparison.Ordinal)
-            ? new GarnetException(ExitKind.Configuration, $"{link.Address} takes no replica", Answer.Shown(Encoding.UTF8.GetBytes(said[1..])), NextByUser)
-            : new IOException($"{link.Address} answers PSYNC with {Answer.Shown(Encoding.UTF8.GetBytes(said))}");
+        string shown = Answer.Shown(Encoding.UTF8.GetBytes(said));
+        throw said[0] == '-' && words[0] is not ("-LOADING" or "-NOMASTERLINK")
+            ? new GarnetException(ExitKind.Configuration, $"{link.Address} takes no replica", shown[1..], NextByUser)
+            : new IOException($"{link.Address} answers PSYNC with {shown}");
     }
+
+    // It becomes a word of a key of the target.
+    private static bool IsHistory(string text) => text.Length is > 0 and <= HistoryBytesMax && text.All(char.IsAsciiLetterOrDigit);
 
     private string Line()
     {

@@ -10,10 +10,11 @@ namespace Garnet.Migration;
 /// </summary>
 internal sealed class TargetLink : IRdbTaker, IDisposable
 {
-    private const int KeysOnTheirWayMax = 1000, AnswerBytesMax = 4096;
-    private const long BytesOnTheirWayMax = 8 << 20;
+    private const int KeysOnTheirWayMax = 1000, SmallBytesMax = 4096;
+    private const long BytesOnTheirWayMax = 8 << 20, KeysMax = 1L << 40;
 
     private readonly Queue<(long Bytes, string What)> _onTheirWay = new();
+    private readonly HashSet<int> _databases = [0];
     private long _bytesOnTheirWay;
 
     private TargetLink(ByteLink link) => Bytes = link;
@@ -30,13 +31,16 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
     /// <summary>Libraries of functions that it has taken.</summary>
     internal int Functions { get; private set; }
 
+    /// <summary>True if it is given later times of expiry than the source says (<see cref="ShiftedTimes"/>).</summary>
+    internal bool ShiftsTimes { get; set; }
+
     internal static TargetLink Open(ServerAddress address) => new(ByteLink.Open(address));
 
     /// <summary>Where an earlier run has left it, or null.</summary>
     internal Place? ReadPlace()
     {
         Select(0);
-        Answer said = Bytes.Call("GET", Place.Key);
+        Answer said = Bytes.Call("GET"u8.ToArray(), Place.Key);
         if (said.IsError)
             throw Bytes.Refused("GET", said);
         return said.IsNil ? null : Place.Parse(said.Text);
@@ -46,17 +50,32 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
     internal void WritePlace(Place place)
     {
         Select(0);
-        Demand("SET", Bytes.Call("SET"u8.ToArray(), Encoding.ASCII.GetBytes(Place.Key), place.Text));
+        Demand("SET", Bytes.Call("SET"u8.ToArray(), Place.Key, place.Text));
     }
 
     /// <summary>The copy is a server of its own from here on.</summary>
     internal void Forget()
     {
         Select(0);
-        Answer said = Bytes.Call("DEL", Place.Key);
+        Answer said = Bytes.Call("DEL"u8.ToArray(), Place.Key);
         if (said.IsError)
             throw Refusal("DEL", said);
     }
+
+    /// <summary>Throws if it holds keys, or functions, which would be mixed with what comes (migration.M3).</summary>
+    internal void DemandEmpty()
+    {
+        long keys = Count(Bytes).Values.Sum();
+        Answer functions = Bytes.Call("FUNCTION", "LIST"); // an error: it knows none
+        if (keys == 0 && functions.Items.Count == 0)
+            return;
+        throw new GarnetException(ExitKind.Configuration, $"the target {Bytes.Address} is not empty",
+            $"its {keys} keys and {functions.Items.Count} libraries of functions would be mixed with what comes",
+            "Empty it, or have it emptied by --replace");
+    }
+
+    /// <summary>True if it can say when a key expires, which is asked at the end of <see cref="ShiftedTimes"/>.</summary>
+    internal bool TellsTimes() => !Bytes.Call("PEXPIRETIME"u8.ToArray(), Place.Key).IsError;
 
     /// <summary>Keys of each database that has some.</summary>
     internal static SortedDictionary<int, long> Count(ByteLink server)
@@ -70,8 +89,9 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
             string[] parts = line.Split(':', ',');
             if (parts.Length > 1 && parts[0].StartsWith("db", StringComparison.Ordinal) && parts[1].StartsWith("keys=", StringComparison.Ordinal)
                 && int.TryParse(parts[0].AsSpan(2), NumberStyles.None, CultureInfo.InvariantCulture, out int database)
-                && long.TryParse(parts[1].AsSpan("keys=".Length), NumberStyles.None, CultureInfo.InvariantCulture, out long keys) && keys > 0)
-                counts[database] = keys;
+                && long.TryParse(parts[1].AsSpan("keys=".Length), NumberStyles.None, CultureInfo.InvariantCulture, out long keys)
+                && keys > 0)
+                counts[database] = Math.Min(keys, KeysMax);
         }
         return counts;
     }
@@ -80,14 +100,15 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
     internal void Clear()
     {
         Demand("FLUSHALL", Bytes.Call("FLUSHALL"));
-        Demand("FUNCTION FLUSH", Bytes.Call("FUNCTION", "FLUSH"));
+        if (Bytes.Call("FUNCTION", "LIST").Items.Count > 0)
+            Demand("FUNCTION FLUSH", Bytes.Call("FUNCTION", "FLUSH"));
     }
 
     /// <inheritdoc/>
     public void TakeFunction(ReadOnlySpan<byte> source)
     {
         Drain(0);
-        Answer said = Bytes.Call("FUNCTION"u8.ToArray(), "LOAD"u8.ToArray(), "REPLACE"u8.ToArray(), source.ToArray());
+        Answer said = Bytes.Call("FUNCTION"u8.ToArray(), "LOAD"u8.ToArray(), source.ToArray());
         if (said.IsError)
             throw Refusal("a library of functions", said);
         Functions++;
@@ -103,11 +124,13 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
             Drain(0);
             Select(database);
         }
-        string number = expireAtMs.ToString(CultureInfo.InvariantCulture);
-        byte[] request = ByteLink.Encode("RESTORE"u8.ToArray(), key, Encoding.ASCII.GetBytes(number));
-        byte[] head = [.. "*6"u8, .. request.AsSpan(2), .. Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"${payload.Length}\r\n"))];
+        long time = ShiftsTimes ? ShiftedTimes.Of(expireAtMs) : expireAtMs;
+        byte[] number = Encoding.ASCII.GetBytes(time.ToString(CultureInfo.InvariantCulture));
+        byte[] request = ByteLink.Encode("RESTORE"u8.ToArray(), key, number);
+        byte[] length = Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"${payload.Length}\r\n"));
+        byte[] head = [.. "*6"u8, .. request.AsSpan(2), .. length];
         ReadOnlySpan<byte> options = "\r\n$7\r\nREPLACE\r\n$6\r\nABSTTL\r\n"u8;
-        if (payload.Length < KeysOnTheirWayMax)
+        if (payload.Length < SmallBytesMax)
             Bytes.Send((byte[])[.. head, .. payload, .. options]);
         else
         {
@@ -115,7 +138,8 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
             Bytes.Send(payload);
             Bytes.Send(options);
         }
-        _onTheirWay.Enqueue((payload.Length, string.Create(CultureInfo.InvariantCulture, $"the key {Answer.Shown(key)} of database {database}")));
+        string what = string.Create(CultureInfo.InvariantCulture, $"the key {Answer.Shown(key)} of database {database}");
+        _onTheirWay.Enqueue((payload.Length, what));
         _bytesOnTheirWay += payload.Length;
     }
 
@@ -125,7 +149,7 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
         while (_onTheirWay.Count > 0 && (bytes == 0 || _bytesOnTheirWay > bytes || _onTheirWay.Count > KeysOnTheirWayMax / 2))
         {
             (long one, string what) = _onTheirWay.Dequeue();
-            Demand(what, Bytes.Read(AnswerBytesMax));
+            Demand(what, Bytes.ReadBrief());
             _bytesOnTheirWay -= one;
             Keys++;
         }
@@ -139,20 +163,33 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
         string number = database.ToString(CultureInfo.InvariantCulture);
         Answer said = Bytes.Call("SELECT", number);
         if (!said.IsOk)
-            throw NoDatabase(database, said);
+        {
+            throw new GarnetException(ExitKind.Configuration, $"the target {Bytes.Address} has no database {number}", said.Printable,
+                "Start it with more --databases, and run this again with --replace");
+        }
         Database = database;
     }
 
-    /// <summary>What is thrown where it has too few databases.</summary>
-    internal GarnetException NoDatabase(int database, Answer said) => new(ExitKind.Configuration, $"the target {Bytes.Address} has no database {database}",
-        said.Printable, "Start it with more --databases, and run this again with --replace");
+    /// <summary>Throws if it lacks a database. Asked beside this connection, as in a transaction a SELECT that fails stops nothing.</summary>
+    internal void DemandDatabase(int database)
+    {
+        if (_databases.Contains(database))
+            return;
+        using TargetLink beside = Open(Bytes.Address);
+        beside.Select(database);
+        _databases.Add(database);
+    }
 
     /// <summary>What is thrown where it does not take something.</summary>
-    internal GarnetException Refusal(string what, Answer said)
+    internal GarnetException Refusal(string what, Answer said) =>
+        Refusal($"the target {Bytes.Address} does not take {what}", said.Printable, "What it has is not all of the source's");
+
+    /// <summary>The same, with what it is to say.</summary>
+    internal static GarnetException Refusal(string what, string why, string next)
     {
-        bool isFull = said.Text.StartsWith("OOM", StringComparison.Ordinal);
-        return new(isFull ? ExitKind.Configuration : ExitKind.Data, $"the target {Bytes.Address} does not take {what}", said.Printable,
-            isFull ? "Give it more with --maxmemory and run this again" : "What it has is not all of the source's");
+        bool isFull = why.StartsWith("OOM", StringComparison.Ordinal);
+        return new(isFull ? ExitKind.Configuration : ExitKind.Data, what, why,
+            isFull ? $"{next}. Give it more with --maxmemory and run this again" : next);
     }
 
     /// <inheritdoc/>

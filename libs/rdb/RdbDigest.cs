@@ -82,7 +82,8 @@ public static unsafe class RdbDigest
         {
             Add(hash, group.Name);
             Add(hash, group.Last);
-            foreach (StreamConsumerValue consumer in group.Consumers.OrderBy(static one => Convert.ToHexString(one.Name), StringComparer.Ordinal))
+            foreach (StreamConsumerValue consumer in group.Consumers.OrderBy(
+                static one => Convert.ToHexString(one.Name), StringComparer.Ordinal))
             {
                 Add(hash, consumer.Name);
                 OfPending(hash, consumer.Pending);
