@@ -13,7 +13,7 @@ namespace Garnet.Migration;
 /// </summary>
 public sealed class RunningMigration(MigrationOptions options, MigrationLines lines) : IDisposable
 {
-    private const int TriesMax = 60, BetweenTriesMs = 1000;
+    private const int TriesMax = 60, BetweenTriesMs = 1000, InVainMax = 5;
     private const string Anew = "run it again with --replace, which removes what the target holds and begins anew";
 
     private SourceLink? _source;
@@ -29,13 +29,18 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
                 return new KeyScan(options, lines).Run(ends);
             if (!Begin(ends))
                 return false;
-            while (true)
+            for (int inVain = 0; inVain < InVainMax;)
             {
+                (long offset, long beganMs) = (_place.Offset, Environment.TickCount64);
                 if (TryFollow(ends, out bool? isWell))
                     return isWell ?? !(options.CutsOver || options.EndsCaughtUp);
+                bool lasted = Environment.TickCount64 - beganMs > 2000L * options.Source.WaitSeconds;
                 if (!GoOn(ends))
                     return false;
+                inVain = lasted || _place.Offset > offset ? 0 : inVain + 1;
             }
+            lines.Say("failed", $"Given up: {InVainMax} connections in a row have brought nothing. Run it again, it goes on where the target is.");
+            return false;
         }
         catch (Exception e) when (ByteLink.IsLost(e))
         {
@@ -97,12 +102,12 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     {
         SourceLink source = _source!;
         TargetLink target = _target!;
+        lines.Say("copying", $"Copying from {options.Source} to {options.Target}; the source prepares its data first.");
+        string mark = source.BeginRdb();
         if (options.Replaces) // migration.M3
             target.Clear();
         target.ShiftsTimes = target.TellsTimes();
         target.WritePlace(new Place(source.History, -1, 0, target.ShiftsTimes));
-        lines.Say("copying", $"Copying from {options.Source} to {options.Target}; the source prepares its data first.");
-        string mark = source.BeginRdb();
         using var reader = new RdbReader(source.Bytes, source.RdbBytes);
         try
         {

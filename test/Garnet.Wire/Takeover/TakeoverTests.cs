@@ -1,14 +1,12 @@
-using System.Diagnostics;
+using Garnet.Wire.Rdb;
 using NUnit.Framework;
 
-namespace Garnet.Wire.Rdb;
+namespace Garnet.Wire.Takeover;
 
 /// <summary>garnet-server migrate: a running Redis is taken over while clients write to it.</summary>
 [Parallelizable] // its servers are its own
 internal sealed class TakeoverTests
 {
-    private const int PatienceMs = 120_000;
-
     [Test]
     public void All_kinds_and_all_databases_are_the_same_at_the_cut_over()
     {
@@ -63,16 +61,6 @@ internal sealed class TakeoverTests
 
     private static ServerProcess Ours() => ServerProcess.TryStartOurs("--databases 16") ?? throw new IgnoreException("our server is not built");
 
-    private static (int Code, string Said) Migrate(ServerProcess from, ServerProcess to, params string[] options)
-    {
-        ProcessStartInfo start = new(ServerProcess.OurProgram, ["migrate", from.Address.ToString(), to.Address.ToString(), .. options])
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        using Process process = Process.Start(start)!;
-        Task<string> output = process.StandardOutput.ReadToEndAsync(), errors = process.StandardError.ReadToEndAsync();
-        if (!process.WaitForExit(PatienceMs)) process.Kill();
-        return (process.ExitCode, output.WaitAsync(TimeSpan.FromMilliseconds(PatienceMs)).GetAwaiter().GetResult() + errors.WaitAsync(TimeSpan.FromMilliseconds(PatienceMs)).GetAwaiter().GetResult());
-    }
+    private static (int Code, string Said) Migrate(ServerProcess from, ServerProcess to, params string[] options) =>
+        Migration.Run(from.Address, to.Address, options);
 }
