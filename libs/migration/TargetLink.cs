@@ -10,6 +10,7 @@ namespace Garnet.Migration;
 /// </summary>
 internal sealed class TargetLink : IRdbTaker, IDisposable
 {
+    private const string Full = "OOM "; // also behind EXECABORT
     private const int KeysOnTheirWayMax = 1000, SmallBytesMax = 4096;
     private const long BytesOnTheirWayMax = 8 << 20, KeysMax = 1L << 40;
 
@@ -187,7 +188,7 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
     /// <summary>The same, with what it is to say.</summary>
     internal static GarnetException Refusal(string what, string why, string next)
     {
-        bool isFull = why.StartsWith("OOM", StringComparison.Ordinal);
+        bool isFull = why.StartsWith(Full, StringComparison.Ordinal) || why.Contains(" " + Full, StringComparison.Ordinal);
         return new(isFull ? ExitKind.Configuration : ExitKind.Data, what, why,
             isFull ? $"{next}. Give it more with --maxmemory and run this again" : next);
     }

@@ -57,7 +57,7 @@ internal sealed class TakeoverTests
         Assert.That(other.Call("GET", "k").Text, Is.EqualTo("mine"));
     }
 
-    private static ServerProcess Redis() => ServerProcess.TryStartRedis() ?? throw new IgnoreException("redis-server is not installed");
+    private static ServerProcess Redis() => ServerProcess.TryStartRedis("--repl-diskless-sync-delay 0") ?? throw new IgnoreException("redis-server is not installed");
 
     private static ServerProcess Ours() => ServerProcess.TryStartOurs("--databases 16") ?? throw new IgnoreException("our server is not built");
 
