@@ -57,7 +57,10 @@ internal sealed unsafe class ByteLink : IDisposable
         {
             link.Dispose();
             if (e is SocketException or OperationCanceledException)
-                throw new IOException($"{address} is not to be reached: {(e is SocketException ? e.Message : "it takes no connection")}", e);
+            {
+                string why = e is SocketException ? e.Message : "it takes no connection";
+                throw new IOException($"{address} is not to be reached: {why}", e);
+            }
             throw;
         }
     }

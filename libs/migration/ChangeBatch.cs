@@ -67,7 +67,8 @@ internal sealed class ChangeBatch(TargetLink target, Place stands)
         {
             if (!done.Items[i].IsError)
                 continue;
-            string rest = $"All other changes up to offset {place.Offset} were applied; run again, it goes on behind them, and compare with --verify";
+            string rest = $"All other changes up to offset {place.Offset} were applied; "
+                + "run again, it goes on behind them, and compare with --verify";
             throw Stopped(_commands[i + 1].Name, _commands[i + 1].Offset, done.Items[i].Printable, rest);
         }
         _stands = place;

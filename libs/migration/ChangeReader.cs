@@ -17,8 +17,8 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
     // What no source ever sends, and would end the transaction or change more of the target than its data.
     private static readonly HashSet<string> s_neverSent =
     [
-        "ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "DISCARD", "FAILOVER", "HELLO", "MIGRATE", "MODULE",
-        "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF", "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
+        "ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "DISCARD", "FAILOVER", "HELLO", "MIGRATE",
+        "MODULE", "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF", "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
         "UNWATCH", "WATCH",
     ];
 

@@ -32,10 +32,12 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
                 return EndCaughtUp(ends);
             _isTold = true;
             lines.Say("caught-up", "The target has caught up and follows. To cut over: have writers wait (CLIENT PAUSE … WRITE on "
-                + $"{options.Source}), end this, and run it again with --cut-over; or leave the pause to --cut-over --pause-source SECONDS.");
+                + $"{options.Source}), end this, and run it again with --cut-over; "
+                + "or leave the pause to --cut-over --pause-source SECONDS.");
         }
         lines.Say("stopped", string.Create(CultureInfo.InvariantCulture,
-            $"Stopped: the target has all up to offset {_changes.Applied}. Run it again, it goes on there while the source has what follows."));
+            $"Stopped: the target has all up to offset {_changes.Applied}. ")
+            + "Run it again, it goes on there while the source has what follows.");
         return null;
     }
 

@@ -29,7 +29,8 @@ internal sealed record Place(string History, long Offset, int Database, bool IsS
 
     /// <summary>What the key holds.</summary>
     internal byte[] Text =>
-        Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{History} {Offset} {Database} {(IsShifted ? Shifted : Real)}"));
+        Encoding.ASCII.GetBytes(string.Create(
+            CultureInfo.InvariantCulture, $"{History} {Offset} {Database} {(IsShifted ? Shifted : Real)}"));
 
     /// <summary>True for the key in its database.</summary>
     internal static bool Is(int database, ReadOnlySpan<byte> key) => database == 0 && key.SequenceEqual(Key);

@@ -39,7 +39,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
                     return false;
                 inVain = lasted || _place.Offset > offset ? 0 : inVain + 1;
             }
-            lines.Say("failed", $"Given up: {InVainMax} connections in a row have brought nothing. Run it again, it goes on where the target is.");
+            lines.Say("failed", $"Given up: {InVainMax} connections in a row have brought nothing. "
+                + "Run it again, it goes on where the target is.");
             return false;
         }
         catch (Exception e) when (ByteLink.IsLost(e))
@@ -131,7 +132,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         catch (Exception e) when (ByteLink.IsLost(e))
         {
             throw new IOException($"{e.Message.TrimEnd('.')}, in the middle of the copy: {Anew}. "
-                + "A source gives up replicas for which too many changes wait: its client-output-buffer-limit for replicas may have to be higher", e);
+                + "A source gives up replicas for which too many changes wait: "
+                + "its client-output-buffer-limit for replicas may have to be higher", e);
         }
         _place = new Place(source.History, source.Offset, 0, target.ShiftsTimes);
         target.WritePlace(_place);

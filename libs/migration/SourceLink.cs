@@ -103,7 +103,8 @@ internal sealed class SourceLink : IDisposable
         while (said.Length == 0); // a source that is not ready sends empty lines
         string[] words = said.Split(' ');
         bool isFull = words[0] == "+FULLRESYNC", isSound = words.Length < 2 || IsHistory(words[1]);
-        if (isFull && isSound && words.Length == 3 && long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out long start))
+        if (isFull && isSound && words.Length == 3
+            && long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out long start))
             return new SourceLink(link) { History = words[1], Offset = start, IsFull = true };
         if (words[0] == "+CONTINUE" && isSound && history.Length > 0)
             return new SourceLink(link) { History = words.Length > 1 ? words[1] : history, Offset = offset };

@@ -88,7 +88,8 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
         foreach (string line in said.Text.Split("\r\n"))
         {
             string[] parts = line.Split(':', ',');
-            if (parts.Length > 1 && parts[0].StartsWith("db", StringComparison.Ordinal) && parts[1].StartsWith("keys=", StringComparison.Ordinal)
+            if (parts.Length > 1
+                && parts[0].StartsWith("db", StringComparison.Ordinal) && parts[1].StartsWith("keys=", StringComparison.Ordinal)
                 && int.TryParse(parts[0].AsSpan(2), NumberStyles.None, CultureInfo.InvariantCulture, out int database)
                 && long.TryParse(parts[1].AsSpan("keys=".Length), NumberStyles.None, CultureInfo.InvariantCulture, out long keys)
                 && keys > 0)
