@@ -255,21 +255,25 @@ internal sealed unsafe class ByteLink : IDisposable
     private byte[] Text(int bytes)
     {
         Pay(bytes);
-        int kept = _isBrief && bytes > BriefBytesMax ? 0 : bytes;
-        for (long left = bytes - kept; left > 0;)
+        bool isKept = !_isBrief || bytes <= BriefBytesMax;
+        byte[] text = isKept ? new byte[Math.Min(bytes, RoomKept)] : [];
+        for (int done = 0; done < bytes;)
         {
             if (Held == 0)
                 Receive();
-            long part = Math.Min(left, Held);
+            int part = (int)Math.Min(bytes - done, Held);
+            if (isKept && done + part > text.Length)
+                Array.Resize(ref text, (int)Math.Min(bytes, Math.Max((long)text.Length * 2, done + part)));
+            if (isKept)
+                new ReadOnlySpan<byte>(At, part).CopyTo(text.AsSpan(done));
             Skip(part);
-            left -= part;
+            done += part;
         }
-        while (Held < kept + 2)
+        while (Held < 2)
             Receive();
-        if (At[kept] != '\r' || At[kept + 1] != '\n')
+        if (At[0] != '\r' || At[1] != '\n')
             throw Foreign();
-        byte[] text = new ReadOnlySpan<byte>(At, kept).ToArray();
-        Skip(kept + 2);
+        Skip(2);
         return text;
     }
 

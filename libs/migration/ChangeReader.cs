@@ -18,7 +18,8 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
     private static readonly HashSet<string> s_neverSent =
     [
         "ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "DISCARD", "FAILOVER", "HELLO", "MIGRATE",
-        "MODULE", "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF", "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
+        "MODULE", "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF",
+        "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
         "UNWATCH", "WATCH",
     ];
 

@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Text;
 using Garnet.Common;
+using Garnet.Common.Test;
 using Garnet.Migration;
 
 namespace Garnet.Wire.Takeover;
@@ -14,6 +15,7 @@ internal sealed class Migration : IDisposable
 
     private readonly Process _process;
     private readonly StringBuilder _said = new();
+    private readonly CountdownEvent _streams = new(2);
     private long _peakBytes;
 
     private Migration(Process process)
@@ -77,7 +79,7 @@ internal sealed class Migration : IDisposable
             Look();
             if (Environment.TickCount64 - beganMs > PatienceMs) throw new TimeoutException($"it does not end: {Said}");
         }
-        _process.WaitForExit(PatienceMs); // the rest of its lines
+        _streams.Await(); // the rest of its lines
         return (_process.ExitCode, Said);
     }
 
@@ -115,6 +117,11 @@ internal sealed class Migration : IDisposable
 
     private void Keep(object sender, DataReceivedEventArgs line)
     {
+        if (line.Data is null)
+        {
+            _streams.Signal();
+            return;
+        }
         lock (_said) _said.AppendLine(line.Data);
     }
 }
