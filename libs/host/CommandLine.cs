@@ -9,7 +9,7 @@ namespace Garnet.Host;
 internal sealed class CommandLine
 {
     /// <summary>Words in the first place that are no file.</summary>
-    public const string Verbs = "ping, status, doctor, check and repair";
+    public const string Verbs = "ping, status, doctor, check, repair and migrate";
 
     public CommandVerb Verb { get; private set; }
     public string? ConfigFile { get; private set; }
@@ -24,6 +24,8 @@ internal sealed class CommandLine
     public bool AsJson { get; private set; }
     /// <summary>True if a status is to be said again and again.</summary>
     public bool Watches { get; private set; }
+    /// <summary>What a migration is told, as it stands.</summary>
+    public string[] MigrationWords { get; private set; } = [];
     /// <summary>Each setting's name and its words, in order.</summary>
     public List<KeyValuePair<string, string[]>> Settings { get; } = [];
 
@@ -33,6 +35,8 @@ internal sealed class CommandLine
         int at = 0;
         if (args is ["check" or "repair", ..])
             return line.TakeDataVerb(args);
+        if (args is ["migrate", ..])
+            return line.TakeMigration(args[1..]);
         if (args is ["ping" or "health", ..])
             (line.Verb, at) = (CommandVerb.Ping, 1);
         else if (args is ["status" or "doctor", ..])
@@ -46,6 +50,12 @@ internal sealed class CommandLine
                 "Name it, or leave it out");
         }
         return line;
+    }
+
+    private CommandLine TakeMigration(string[] words)
+    {
+        (Verb, MigrationWords) = (words.Any(static word => word is "--help" or "-h") ? CommandVerb.Help : CommandVerb.Migrate, words);
+        return this;
     }
 
     private string[] TakeAnswerOptions(string[] args)

@@ -10,6 +10,7 @@ internal enum CommandVerb
     CheckConfig,
     CheckData,
     RepairData,
+    Migrate,
     PrintReference,
     Help,
     Version,

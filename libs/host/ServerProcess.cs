@@ -34,6 +34,7 @@ public static class ServerProcess
                 CommandVerb.Help => Say(Usage.Text),
                 CommandVerb.Version => Say(Banner.Name),
                 CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
+                CommandVerb.Migrate => MigrateVerb.Run(line.MigrationWords),
                 CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
                 _ => RunConfigured(line, beside),
             };

@@ -15,6 +15,17 @@ internal static class Usage
                garnet-server check DIR                      says what is sound in a data directory, and what is not
                garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
                    [--aof-pm-path FILE]                     of both: the file in persistent memory that the log may have its end in
+               garnet-server migrate SOURCE [TARGET] [options]   takes over a running Redis, and follows it until the clients change over
+                   SOURCE and TARGET (127.0.0.1:6379 if none is named): redis://[user:password@]host[:port], or host[:port];
+                   passwords also from GARNET_SOURCE_PASSWORD and GARNET_TARGET_PASSWORD, or from the files that ..._PASSWORD_FILE name
+                   --replace                removes what the target holds first, where it cannot go on with it
+                   --until-caught-up        ends when the target has all that the source had at one moment
+                   --cut-over               ends for good then; writers have to wait meanwhile (CLIENT PAUSE ... WRITE on the source)
+                   --pause-source SECONDS   of --cut-over: has them wait itself, for so long at most
+                   --verify N|all           compares so many keys at the end (1000); 0: none
+                   --scan                   copies key by key, where the source takes no replicas: not the data of one moment
+                   --timeout SECONDS        how long a server may say nothing (60)
+                   --json                   says what it does in JSON, an object a line
 
         Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
         They are named as in redis.conf; garnet-server --print-reference settings lists them. FILE may be - for standard input.

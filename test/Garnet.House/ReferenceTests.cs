@@ -12,7 +12,7 @@ public sealed partial class ReferenceTests
     /// <summary>Libraries from the bottom up: a project may reference only what stands above its own line here.</summary>
     private static readonly string[] Order =
     [
-        "Garnet.Generators", "Garnet.Rdma", "Garnet.Bulk", "Garnet.Common", "Garnet.Lua", "Garnet.Media", "Tsavorite", "Garnet.Types", "Garnet.Rdb", "Garnet.Aof", "Garnet.Replication", "Garnet.Server", "Garnet.Host", "Garnet.Admin", "GarnetServer",
+        "Garnet.Generators", "Garnet.Rdma", "Garnet.Bulk", "Garnet.Common", "Garnet.Lua", "Garnet.Media", "Tsavorite", "Garnet.Types", "Garnet.Rdb", "Garnet.Aof", "Garnet.Replication", "Garnet.Server", "Garnet.Migration", "Garnet.Host", "Garnet.Admin", "GarnetServer",
     ];
 
     private static readonly Dictionary<string, string[]> Packages = new()

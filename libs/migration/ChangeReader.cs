@@ -1,0 +1,146 @@
+using System.Globalization;
+using System.Text;
+using Garnet.Common;
+using Garnet.Common.Resp;
+
+namespace Garnet.Migration;
+
+/// <summary>
+/// The source's changes: takes commands from its connection, keeps count of the bytes, which is how source and replica say where they are, and puts
+/// what changes something into batches.
+/// </summary>
+internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, Place from) : IDisposable
+{
+    private const int CommandsMax = 1000, ArgsMax = 16 << 20, NameBytesMax = 64;
+    private const long BatchBytesMax = 1 << 20, ArgBytesMax = 512L << 20, CommandBytesMax = 1L << 30;
+
+    // What no source ever sends, and would end the transaction or change more of the target than its data.
+    private static readonly HashSet<string> s_neverSent =
+    [
+        "ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "DISCARD", "FAILOVER", "HELLO", "MIGRATE",
+        "MODULE", "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF",
+        "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
+        "UNWATCH", "WATCH",
+    ];
+
+    private readonly RespParser _parser = new();
+    private readonly ArgList _args = new();
+    private readonly RespLimits _limits = new() { ArgsMax = ArgsMax, BulkBytesMax = ArgBytesMax };
+    private long _needed, _received = from.Offset;
+    private int _database = from.Database;
+    private bool _isWithin;
+
+    /// <summary>Up to here the target has answered that all is done.</summary>
+    internal long Applied { get; private set; } = from.Offset;
+
+    /// <summary>Commands that were applied.</summary>
+    internal long Commands { get; private set; }
+
+    /// <summary>Commands that have given a key another name or database.</summary>
+    internal long Moves { get; private set; }
+
+    /// <summary>True while keys get later times of expiry than the source says.</summary>
+    internal bool Shifts { get; set; } = from.IsShifted;
+
+    /// <summary>What is written down as such: false once all keys have their real times.</summary>
+    internal bool IsShifted { get; set; } = from.IsShifted;
+
+    /// <summary>Applies what has come and is whole.</summary>
+    internal void Apply()
+    {
+        while (TryNext())
+        {
+            if (!_isWithin && (batch.Commands >= CommandsMax || batch.Bytes >= BatchBytesMax))
+                Commit();
+        }
+        if (!_isWithin)
+            Commit();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _args.Dispose();
+
+    private void Commit()
+    {
+        int commands = batch.Commands;
+        batch.Commit(new Place(source.History, _received, _database, IsShifted));
+        Commands += commands;
+        Applied = _received;
+        source.Has(Applied, now: false);
+    }
+
+    private bool TryNext()
+    {
+        ByteLink link = source.Bytes;
+        if (link.Held == 0 || link.Held < _needed)
+            return false;
+        _args.Clear();
+        byte* start = link.At;
+        ParseResult found = *start is (byte)'*' or (byte)'\r' or (byte)'\n'
+            ? _parser.Parse(start, start + link.Held, _args, in _limits) : ParseResult.Foreign;
+        if (found == ParseResult.Incomplete)
+        {
+            _needed = _parser.BytesNeeded;
+            return _needed <= CommandBytesMax && link.Held <= CommandBytesMax ? false : throw Unreadable("a command is larger than 1 GiB");
+        }
+        _needed = 0;
+        if (found is not (ParseResult.Command or ParseResult.Nothing))
+            throw Unreadable("no command begins");
+        long bytes = _parser.Position - start, at = _received;
+        _received += bytes;
+        if (found == ParseResult.Command)
+            Take(new ReadOnlySpan<byte>(start, checked((int)bytes)), at);
+        link.Skip(bytes);
+        return true;
+    }
+
+    private void Take(ReadOnlySpan<byte> command, long at)
+    {
+        string name = NameOf(_args.Items[0].Span);
+        switch (name)
+        {
+            case "PING":
+                break;
+            case "REPLCONF":
+                if (!_isWithin)
+                    Commit();
+                source.Has(Applied, now: true);
+                break;
+            case "SELECT":
+                _database = _args.Count == 2
+                    && int.TryParse(_args.Items[1].Span, NumberStyles.None, CultureInfo.InvariantCulture, out int database)
+                    ? database : throw Unreadable("a SELECT names no database");
+                break;
+            case "MULTI":
+                _isWithin = true;
+                break;
+            case "EXEC":
+                _isWithin = false;
+                break;
+            default:
+                Add(command, name, at);
+                break;
+        }
+    }
+
+    private void Add(ReadOnlySpan<byte> command, string name, long at)
+    {
+        if (s_neverSent.Contains(name))
+            throw Unreadable($"it has {name}, which changes no data");
+        if (name is "RENAME" or "RENAMENX" or "COPY" or "MOVE" or "SWAPDB")
+            Moves++;
+        if (name == "SWAPDB") // the place must not go with its database
+            batch.Add(ByteLink.Encode("DEL"u8.ToArray(), Place.Key), "DEL", at, 0);
+        if (Shifts && ShiftedTimes.Rewrite(name, _args) is { } shifted)
+            batch.Add(shifted, name, at, _database);
+        else
+            batch.Add(command, name, at, _database);
+    }
+
+    private GarnetException Unreadable(string why) => new(ExitKind.Data, "the source's changes cannot be read",
+        string.Create(CultureInfo.InvariantCulture, $"{why} (before offset {_received})"),
+        $"What was applied is said by the target's key {Place.Name}; run again to go on there");
+
+    private static string NameOf(ReadOnlySpan<byte> name) =>
+        Encoding.Latin1.GetString(name[..Math.Min(name.Length, NameBytesMax)]).ToUpperInvariant();
+}
