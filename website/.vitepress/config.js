@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { figures } from './figures.js'
 
 const docs = fileURLToPath(new URL('../docs', import.meta.url))
 const front = fs.readFileSync(path.join(docs, 'index.md'), 'utf8')
@@ -57,7 +58,7 @@ export default {
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     anchor: { slugify },
-    config: withoutLinksOut,
+    config: md => { withoutLinksOut(md); figures(md) },
   },
   themeConfig: {
     search: { provider: 'local' },
