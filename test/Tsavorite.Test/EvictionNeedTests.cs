@@ -167,4 +167,28 @@ internal sealed unsafe class EvictionNeedTests
     }
 
     private static int Number(Bench bench, string name) => Shape.PartitionOf(bench.Store.Core.Shape, bench.Key(name).Hash)->Number;
+
+    /// <summary>What was just written is spared only while there are others at hand: nobody walks over all of the index to find one.</summary>
+    [Test]
+    public void Where_all_was_just_written_an_eviction_looks_at_a_few_buckets()
+    {
+        const int Volatile = 200;
+        using Bench bench = new(Bench.Tiny() with
+        { MemoryLimitBytes = 4 * Limit, Partitions = 4, IndexBuckets = 1024, Policy = EvictionPolicy.VolatileLru });
+        for (int i = 0; i < Volatile; i++) bench.Set("v" + i, new byte[10], 0, bench.NowMs + 1_000_000);
+        for (int i = 0; i < 50_000; i++) bench.Set("k" + i, new byte[10]);
+        StoreCore core = bench.Store.Core;
+        Evictor evictor = new(core);
+        for (int i = 0; i < Volatile; i++) Assert.That(evictor.EvictOne(EvictionPolicy.VolatileLru), Is.True);
+        ulong walked = 0, buckets = 0;
+        for (int i = 0; i < core.Shape->PartitionCount; i++)
+        {
+            Partition* partition = core.Shape->Partitions + i;
+            walked += partition->SweepCursor;
+            buckets += (ulong)core.Shape->BucketsPerSegment << IndexSpace.DepthOf(partition);
+        }
+
+        Assert.That(bench.Store.CountWithExpiry(0), Is.Zero);
+        Assert.That(walked, Is.AtMost(4 * buckets), "a lap or two for all of them");
+    }
 }

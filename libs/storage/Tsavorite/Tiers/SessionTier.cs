@@ -59,7 +59,7 @@ public sealed unsafe partial class SessionTier
     public long Begun => Reads.Begun;
 
     /// <summary>Microseconds that steps have waited for reads where they stood, in all.</summary>
-    public long WaitedUs => Reads.WaitedUs;
+    public long WaitedUs => Reads.Patience.WaitedUs;
 
     /// <summary>True while looks are nobody's reads: they are not counted, and bring nothing back. For walks beside the commands.</summary>
     public bool LooksAside

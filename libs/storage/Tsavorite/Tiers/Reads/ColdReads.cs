@@ -75,9 +75,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Reads that were begun, or refused, in all.</summary>
     public long Begun { get; private set; }
 
-    /// <summary>Microseconds that steps have waited for reads in place, in all.</summary>
-    public long WaitedUs { get; private set; }
-
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
@@ -199,9 +196,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         long begunAtUs = _tier.NowUs;
         Await(begunAtUs);
         _tier.Count(TierCount.Waits);
-        long waitedUs = _tier.NowUs - begunAtUs;
-        WaitedUs += waitedUs;
-        _tier.Count(TierCount.WaitedMicros, waitedUs);
+        _tier.Count(TierCount.WaitedMicros, _tier.NowUs - begunAtUs);
         ForgetWanted();
     }
 

@@ -17,6 +17,9 @@ internal sealed class HeldPatience
     private long _turn, _spentUs, _step, _toBeToldBy;
     private bool _isToBeTold;
 
+    /// <summary>Microseconds that those took together.</summary>
+    public long WaitedUs { get; private set; }
+
     /// <summary>Waits in place that there were, of all.</summary>
     public long Waits { get; private set; }
 
@@ -65,6 +68,7 @@ internal sealed class HeldPatience
     /// <summary>The turn has waited for so long; in vain or not: a disk that is only slow, or a machine that is, is no reason for an error.</summary>
     public void Spend(long microseconds, bool isInVain)
     {
+        WaitedUs += microseconds;
         Waits++;
         _spentUs += isInVain ? microseconds : 0;
     }
