@@ -144,7 +144,7 @@ slowest() {
     | sort -r | head -20 | sed -E 's/^00:([0-9]+:[0-9]+)\.([0-9])[0-9]* /  \1.\2  /; s/&quot;/"/g'
 }
 
-# What scripts test, not projects: the native bulk layer, the container image, the archive. Each counts as one: script NAME SCRIPT, report_script NAME.
+# What scripts test, not projects: the native bulk layer, the container image, the archive, the site. Each counts as one: script NAME SCRIPT, report_script NAME.
 script() {
   local began=$SECONDS
   if [ "${CI:-}" != true ]; then
@@ -191,7 +191,7 @@ for project in "${projects[@]}"; do
   fi
 done
 at_most_three
-[ -n "${GARNET_TEST_FILTER:-}" ] || { script Bulk.Native test/bulk.sh; script Bulk.Client test/client.sh; script Image test/image.sh; script Archive test/archive.sh; } &
+[ -n "${GARNET_TEST_FILTER:-}" ] || { script Bulk.Native test/bulk.sh; script Bulk.Client test/client.sh; script Image test/image.sh; script Archive test/archive.sh; script Site test/site.sh; } &
 wait
 # By themselves, as the machines that they boot are emulated.
 [ -z "$guest" ] || program=$native run "$wire" Garnet.Wire.Guest "$guest" &
@@ -199,7 +199,7 @@ wait
 wait
 for project in "${projects[@]}"; do report "$project"; done
 [ -z "$guest" ] || report "$wire" Garnet.Wire.Guest
-[ -n "${GARNET_TEST_FILTER:-}" ] || { report_script Bulk.Native; report_script Bulk.Client; report_script Bulk.Verbs; report_script Image; report_script Archive; }
+[ -n "${GARNET_TEST_FILTER:-}" ] || { report_script Bulk.Native; report_script Bulk.Client; report_script Bulk.Verbs; report_script Image; report_script Archive; report_script Site; }
 if [ -n "$native" ]; then
   report "$wire" Garnet.Wire.Compiled
 else
