@@ -17,11 +17,11 @@ internal sealed class HeldPatience
     private long _turn, _spentUs, _step, _toBeToldBy;
     private bool _isToBeTold;
 
-    /// <summary>Microseconds that those took together.</summary>
-    public long WaitedUs { get; private set; }
-
     /// <summary>Waits in place that there were, of all.</summary>
     public long Waits { get; private set; }
+
+    /// <summary>Microseconds that those took together.</summary>
+    public long WaitedUs { get; private set; }
 
     /// <summary>Tells the turn that runs, a command's with all that it runs, from others; null: each read is for itself.</summary>
     public Func<long>? Turn { get; set; }
