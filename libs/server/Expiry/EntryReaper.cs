@@ -52,10 +52,19 @@ internal sealed unsafe class EntryReaper(
         Rouse();
     }
 
-    /// <summary>Entries of the key may have been given an expiry.</summary>
+    /// <summary>Entries of the key may have been given an expiry, whichever.</summary>
     internal void Wake(in KeyRef key)
     {
         _times.Forget(key.Hash);
+        Rouse();
+    }
+
+    /// <summary>Entries of the key were given that expiry; 0: none were, or they are gone at once.</summary>
+    internal void Wake(in KeyRef key, long expireAtMs)
+    {
+        if (expireAtMs == 0)
+            return;
+        _times.Tell(key.Hash, expireAtMs);
         Rouse();
     }
 
@@ -178,7 +187,7 @@ internal sealed unsafe class EntryReaper(
             _isVisiting = _visit.Cursor != 0;
             if (_isVisiting)
                 return;
-            if (againMs == 0 && !_times.Learn(_visit.Owner, _visit.NextMs))
+            if (againMs == 0 && !_times.TryLearn(_visit.Owner, ref _visit.NextMs))
                 againMs = worker.NowMs;
             _pass.Found(found.Segment, againMs == 0 ? _visit.NextMs : againMs);
         }

@@ -13,24 +13,26 @@ internal sealed class LargeTimes
     private readonly Dictionary<ulong, (ulong Owner, long FromMs)> _times = [];
     private ulong _lookedAt;
     private bool _isStale;
+    private long _toldMs; // of the one that is looked at
 
     /// <summary>A key is about to be looked at; what is known of it.</summary>
     internal (ulong Owner, long FromMs) Begin(ulong hash)
     {
         lock (_gate)
         {
-            (_lookedAt, _isStale) = (hash, false);
+            (_lookedAt, _isStale, _toldMs) = (hash, false, long.MaxValue);
             return _times.GetValueOrDefault(hash);
         }
     }
 
-    /// <summary>All of it was looked at; false if an entry has been given an expiry meanwhile.</summary>
-    internal bool Learn(ulong owner, long fromMs)
+    /// <summary>All of it was looked at; false if entries may have been given an expiry meanwhile, nobody knows which.</summary>
+    internal bool TryLearn(ulong owner, ref long fromMs)
     {
         lock (_gate)
         {
             if (_isStale)
                 return false;
+            fromMs = Math.Min(fromMs, _toldMs);
             if (_times.Count == KeysMax)
                 _times.Clear();
             if (owner != 0)
@@ -39,7 +41,19 @@ internal sealed class LargeTimes
         }
     }
 
-    /// <summary>An entry of the key was given an expiry.</summary>
+    /// <summary>Entries of the key were given that expiry: not all of it has to be looked at for them.</summary>
+    internal void Tell(ulong hash, long expireAtMs)
+    {
+        lock (_gate)
+        {
+            if (hash == _lookedAt)
+                _toldMs = Math.Min(_toldMs, expireAtMs);
+            if (_times.TryGetValue(hash, out (ulong Owner, long FromMs) known))
+                _times[hash] = (known.Owner, Math.Min(known.FromMs, expireAtMs));
+        }
+    }
+
+    /// <summary>Entries of the key may have been given an expiry, whichever.</summary>
     internal void Forget(ulong hash)
     {
         lock (_gate)

@@ -128,6 +128,34 @@ internal sealed class TierTroubleTests
         Assert.That(most, Is.LessThan(StepsMax));
     }
 
+    // store.C13
+    [Test]
+    public void What_the_tier_has_as_it_is_leaves_memory_though_nothing_may_be_written()
+    {
+        const int Clean = 300;
+        using SimulatedMedium medium = new(64 << 20);
+        using Bench bench = Small(medium, new Told());
+        for (int i = 0; i < Clean * 2; i++) bench.Set("c" + i, TieredBench.Value(i, 300));
+        bench.Demote();
+        bench.Store.LimitTierWrites(0, 1);
+        for (int i = 0; i < Keys && bench.Tier().HeldBack == 0; i++)
+        {
+            bench.Set("k" + i, new string('v', 400));
+            bench.Store.StepMovers(++bench.NowMs);
+        }
+        for (int i = 0; i < Keys; i++) bench.Delete("k" + i);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        for (int i = 0; i < Clean * 2; i += 2) bench.Session.Tier!.Promote(bench.Key("c" + i), bench.NowMs); // of a segment in which nothing lives nothing is left
+        long written = bench.Tier().WrittenBytes;
+        Assert.That(bench.Tier().DemotedClean, Is.Zero);
+        for (int i = 0; bench.Session.Room.Ensure(400); i++) bench.Set("n" + i, new string('v', 400));
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(bench.Tier().DemotedClean, Is.InRange(Clean * 9 / 10, Clean));
+        Assert.That((bench.Tier().WrittenBytes, bench.Session.Room.Ensure(400)), Is.EqualTo((written, true)));
+        for (int i = 0; i < Clean * 2; i++) Assert.That(bench.Get("c" + i), Is.EqualTo(TieredBench.Value(i, 300)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     // Of 2 MiB some 64 KiB are kept free.
     [TestCase(EvictionPolicy.NoEviction, 64 << 20)]
     [TestCase(EvictionPolicy.AllKeysLru, 64 << 20)]

@@ -80,7 +80,7 @@ internal static class EntryExpiry
             return call.Fail(Fault.WrongType);
         if (outcome is not (Outcome.Done or Outcome.Unchanged))
             return call.From(outcome);
-        call.Server.EntryReaper.Wake(in key);
+        call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : expireAtMs);
         return Show(ref call, answers);
     }
 

@@ -90,7 +90,7 @@ internal readonly struct HGetEx : ICommand
         }
 
         call.Session.Unlock();
-        call.Server.EntryReaper.Wake(in key);
+        call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : options.ExpireAtMs);
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
 }
@@ -146,7 +146,7 @@ internal readonly unsafe struct HSetEx : ICommand
             call.Session.Room.Announce(in key, call.Count - first, call.RequestBytes()); // a change for each field (store.U22)
         Outcome outcome = SetLocked(ref call, in key, options, first, out isWrongKind);
         call.Session.Unlock();
-        call.Server.EntryReaper.Wake(in key);
+        call.Server.EntryReaper.Wake(in key, isPast ? 0 : options.ExpireAtMs); // with KEEPTTL there is no new one
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);

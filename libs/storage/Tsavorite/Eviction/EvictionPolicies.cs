@@ -32,7 +32,7 @@ public static class EvictionPolicies
         "volatile-lru volatile-lfu volatile-random volatile-ttl "
         + "allkeys-lru allkeys-lfu allkeys-random noeviction";
 
-    private static readonly EvictionRule Nothing = new(isVolatile: false, isByFrequency: false, static (_, _) => false);
+    private static readonly EvictionRule Nothing = new(isVolatile: false, isByFrequency: false, sparesRead: false, static (_, _) => false);
 
     private static readonly (EvictionPolicy Policy, EvictionRule Rule)[] Table =
     [

@@ -9,6 +9,9 @@ internal interface IEvictionOrder
     /// <summary>True if who is used least often goes first.</summary>
     static abstract bool IsByFrequency { get; }
 
+    /// <summary>True if what was read lately is kept where all of a segment of the tier is given up.</summary>
+    static abstract bool SparesRead { get; }
+
     /// <summary>True if this choice costs the records of a bucket that it looks at a step of their frequency.</summary>
     static abstract bool Ages(ref ulong random);
 

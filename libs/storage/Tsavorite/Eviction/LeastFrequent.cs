@@ -7,6 +7,8 @@ internal readonly struct LeastFrequent : IEvictionOrder
 
     public static bool IsByFrequency => true;
 
+    public static bool SparesRead => true;
+
     public static bool Ages(ref ulong random) => Scanner.Draw(ref random, ChoicesPerStep) == 0;
 
     public static long Score(StoreCore core, ulong word, ref ulong random) => IndexWord.Frequency(word);

@@ -5,6 +5,8 @@ internal readonly struct LeastRecent : IEvictionOrder
 {
     public static bool IsByFrequency => false;
 
+    public static bool SparesRead => true;
+
     public static bool Ages(ref ulong random) => true;
 
     public static long Score(StoreCore core, ulong word, ref ulong random) => IndexWord.Frequency(word);

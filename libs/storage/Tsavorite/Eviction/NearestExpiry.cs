@@ -5,6 +5,8 @@ internal readonly unsafe struct NearestExpiry : IEvictionOrder
 {
     public static bool IsByFrequency => false;
 
+    public static bool SparesRead => false;
+
     public static bool Ages(ref ulong random) => false;
 
     public static long Score(StoreCore core, ulong word, ref ulong random) => Record.ExpireAtMs(core.Shape->Base + IndexWord.Offset(word));

@@ -5,8 +5,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// Rewrites sealed segments: those with few live records so that their room comes back (compaction), those with expired ones, and, where the policy
-/// allows it and nothing else helps, those with the most dead bytes, whose live records are given up too (eviction). A segment is read once, as a whole; live
-/// records are copied within the tier, never into memory.
+/// allows it and nothing else helps, the oldest, or those whose records expire next, whose live records are given up too unless somebody has read them (eviction).
+/// A segment is read once, as a whole; live records are copied within the tier, never into memory.
 /// </summary>
 internal sealed unsafe partial class ColdCleaner : IDisposable
 {
@@ -17,7 +17,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     public const long SweepPauseMs = 60_000;
     private const long RestMs = 1000;
     private const int CloseMs = 1000;
-    private const int RecordsPerHold = 16;
+    private const int SparedPart = 2; // at most so much of a segment is kept that is to give room
     private const int OwedMax = 3; // each has cost its turn the whole time that a read has
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
@@ -30,6 +30,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     private NativeArray<byte> _memory;
     private byte* _buffer;
     private volatile bool _mayExpire;
+    private long _spareBytes; // of a segment that is given up, what may be kept
 
     /// <summary>False while nothing may be removed because its time has come.</summary>
     public bool MayExpire
@@ -73,9 +74,12 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         if (policy == EvictionPolicy.NoEviction)
             return false;
         ColdSegments bottom = _segments.Bottom;
-        return policy.IsVolatile()
-            ? Rewrite(bottom.Best((segment, now) => GivesRoom(segment, now) && MayExpireIn(segment) ? 1 : 0, nowMs), DropVolatile, nowMs)
-            : Rewrite(bottom.Best((segment, now) => GivesRoom(segment, now) ? 2 - LiveShare(segment) : 0, nowMs), Drop, nowMs);
+        _spareBytes = policy.Rule().SparesRead ? _segments.SegmentBytes / SparedPart : 0;
+        bool won = policy.IsVolatile()
+            ? Rewrite(bottom.Best((segment, now) => GivesRoom(segment, now) ? Nearness(segment, now) : 0, nowMs), DropVolatile, nowMs)
+            : Rewrite(bottom.Best((segment, now) => GivesRoom(segment, now) ? Age(segment) : 0, nowMs), Drop, nowMs);
+        _spareBytes = 0;
+        return won;
     }
 
     /// <inheritdoc/>
@@ -113,7 +117,12 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     private bool GivesRoom(ColdSegment* segment, long nowMs) =>
         IsRested(segment, nowMs) && (segment->Names == 0 || !TierNames.WaitsFor(_segments));
 
-    private static bool MayExpireIn(ColdSegment* segment) => segment->MinExpiryMs != long.MaxValue;
+    // What has lain there for longest is given up first: what is worth moving together, as little of it is live, was looked for before.
+    private static double Age(ColdSegment* segment) => 1.0 / (1 + segment->Opened);
+
+    // What has least time left is given up first.
+    private static double Nearness(ColdSegment* segment, long nowMs) =>
+        segment->MinExpiryMs == long.MaxValue ? 0 : 1.0 / Math.Max(segment->MinExpiryMs - nowMs, 1);
 
     // Of its room: one that was sealed for a snapshot before it was full has less. Not so what a full one has left behind its last record, since the next did not fit: moved,
     // the same records would leave as much, again and again.
@@ -248,6 +257,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             Partition.Enter(partition);
             byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
             ulong* slot = FindAddress(partition, bucket, word);
+            if (slot != null && fate == Fate.Evict && Spares(slot, image))
+                fate = ColdRecord.BytesOf(image) > _segments.RecordBytesMax ? Fate.Stay : Fate.Spare;
             Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = image };
             staged = slot == null || Apply(fate, target, key, out isFull);
             Partition.Exit(partition);
@@ -255,6 +266,16 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
                 _writer.Flush(seal: false);
         }
         return fate is Fate.Stay or Fate.Move or Fate.Sink;
+    }
+
+    // Somebody has read it: it has its second chance, where not too much of the segment has.
+    private bool Spares(ulong* slot, byte* image)
+    {
+        long bytes = ColdRecord.BytesOf(image), taken = bytes > _segments.RecordBytesMax ? 0 : bytes;
+        if (_spareBytes == 0 || taken > _spareBytes || !TryKeep(slot))
+            return false;
+        _spareBytes -= taken;
+        return true;
     }
 
     // False if the writer takes no more as things are.
@@ -271,8 +292,11 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
                 return true;
             case Fate.Sink: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
             case Fate.Expire: _tier.Count(TierCount.Expired); break;
+            case Fate.Spare when _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull): return true;
+            case Fate.Spare when !isFull: return false;
             default: _tier.Count(TierCount.Evicted); break;
         }
+        isFull = false;
         KeyChange change = fate == Fate.Expire ? KeyChange.Expired : KeyChange.Evicted;
         _core.RemoveColdUnasked(target.Partition, target.Bucket, target.Slot, key, target.Record, change);
         return true;
@@ -317,5 +341,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         Sink,
         Expire,
         Evict,
+        /// <summary>It moves, or is evicted if there is no room for it.</summary>
+        Spare,
     }
 }

@@ -16,6 +16,7 @@ internal sealed unsafe class Demoter
     private readonly Place[] _places;
     private int _turn, _revived;
     private long _revivedBytes;
+    private bool _onlyRevives;
 
     /// <summary>Segments that are being filled are walked too.</summary>
     public bool TakesActive { get; set; }
@@ -57,6 +58,24 @@ internal sealed unsafe class Demoter
         // The others have what there is: that a long one has too few segments is told when nothing else is to be moved.
         isFull |= staged + Moving == 0 && _writer.Runs.Lacking > 0;
         return staged + Moving;
+    }
+
+    /// <summary>
+    /// Has records go back that need no write (store.C13), where nothing may be written: until that many bytes have, or so many times the lock was held. Returns
+    /// their bytes.
+    /// </summary>
+    public long Revive(long bytes, int holds)
+    {
+        TakeRevived();
+        _onlyRevives = true;
+        for (; holds > 0 && _revivedBytes < bytes; holds--)
+        {
+            int number = _turn++ & (_core.Shape->PartitionCount - 1);
+            if (_core.Shape->Partitions[number].LiveBytes != 0)
+                Hold(_core.Shape->Partitions + number, ref _places[number], out _);
+        }
+        _onlyRevives = false;
+        return _revivedBytes;
     }
 
     // What is staged, and what has gone back since the round began.
@@ -183,7 +202,7 @@ internal sealed unsafe class Demoter
         isFull = false;
         long bytes = ColdRecord.BytesOf(record);
         bool isLong = bytes > _segments.RecordBytesMax;
-        if (IsReserved(Record.Namespace(record)) || (isLong && !_writer.Runs.Takes(record, bytes)))
+        if (IsReserved(Record.Namespace(record)) || (isLong && (_onlyRevives || !_writer.Runs.Takes(record, bytes))))
             return true;
         KeyRef key = _core.KeyOf(record);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
@@ -192,7 +211,7 @@ internal sealed unsafe class Demoter
         ulong word = Volatile.Read(ref *slot);
         if (IndexWord.Frequency(word) == 0)
         {
-            if (TryRevive(partition, bucket, slot, record, key.Hash))
+            if (TryRevive(partition, bucket, slot, record, key.Hash) || _onlyRevives)
                 return true;
             return isLong ? TryBeginLong(partition, key.Hash, word, record)
                 : _writer.TryStage(partition, key.Hash, word, record, out isFull);

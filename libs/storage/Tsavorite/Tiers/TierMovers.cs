@@ -19,6 +19,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private const int PauseMs = 100, FullPauseMs = 10, AwaitedPauseMs = 5, CleanParts = 8;
     private const int ExtentsPerRound = 64, FailurePauseMs = 1000, RoomToldMs = 10_000;
     private const int Laps = 4; // what was read most loses its frequency in three
+    private const int RevivingHolds = 64; // a part of a millisecond: where nothing may be written rounds go on for as long
     private const int StopMs = 5000; // a round takes milliseconds, or waits for the medium
     private const long StageBytesMax = 1 << 20;
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
@@ -337,8 +338,9 @@ internal sealed unsafe class TierMovers : IDisposable
             return true;
         }
         long target = arena.Ceiling - Math.Max(arena.Ceiling / TargetPart, wantedFree), wanted = arena.Used - target;
-        long dead = _cleaner.DeadWithin(CleanParts); // no more is promised to those who wait than the rounds below give back
-        bool moves = dead < wanted && MayWrite(nowMs) && Move(Math.Min(wanted - dead, StageBytesMax), nowMs);
+        long dead = _cleaner.DeadWithin(CleanParts);
+        long asked = Math.Min(wanted - dead, StageBytesMax); // no more is promised to those who wait than the rounds below give back
+        bool moves = asked > 0 && (MayWrite(nowMs) ? Move(asked, nowMs) : Revive(asked));
         bool cleaned = _core.Records.ReturnExtents(ExtentsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > target; i++)
             cleaned |= Clean(nowMs);
@@ -385,6 +387,14 @@ internal sealed unsafe class TierMovers : IDisposable
         bool isIdle = failed || _idleRounds > Laps;
         IsFull = isIdle && (failed || !IsToBeReleased(nowMs));
         return !isIdle;
+    }
+
+    // What needs no write leaves all the same. Who may evict does not wait for it, as it may be little; who may not is better off than with an error.
+    private bool Revive(long bytes)
+    {
+        bool revives = _demoter.Revive(bytes, RevivingHolds) > 0;
+        RoomComes |= revives;
+        return revives;
     }
 
     // Who may evict waits for a moment, too, before he does.

@@ -19,7 +19,7 @@ internal enum ColdState
 }
 
 /// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>
-[StructLayout(LayoutKind.Sequential, Size = 104)]
+[StructLayout(LayoutKind.Sequential, Size = 112)]
 internal struct ColdSegment
 {
     /// <summary>No record yet, and records of several namespaces.</summary>
@@ -60,6 +60,8 @@ internal struct ColdSegment
     public uint Next;
     /// <summary>Counts the uses that are made of it since the start.</summary>
     public uint Uses;
+    /// <summary>Tells what was opened earlier from what was opened later, since the start; 0: before it.</summary>
+    public long Opened;
     /// <summary>1 if something in it could not be read: nothing goes back there (store.C13).</summary>
     public int IsDoubtful;
 }

@@ -19,6 +19,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     private readonly List<uint> _held = [];
     private int _gate, _holders, _freeCount, _keptCount, _heldCount;
     private uint _fresh;
+    private long _opened;
 
     public ColdSegments(long mediumBytes, int segmentBytes, long from = 0)
     {
@@ -417,10 +418,11 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     // Pins are left as they are: readers that come late have some, and find out that the word is gone.
-    private static void Empty(ColdSegment* segment, int band, int recordMax = 0)
+    private void Empty(ColdSegment* segment, int band, int recordMax = 0)
     {
         segment->State = ColdState.Open;
         segment->Uses++;
+        segment->Opened = ++_opened;
         segment->IsDoubtful = 0;
         segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
         segment->Band = (short)band;

@@ -1,0 +1,49 @@
+using NUnit.Framework;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>Who is given up when memory and tier are full: by whole segments, and still not whoever was read a moment ago.</summary>
+internal sealed class TierEvictionTests
+{
+    private const int Keys = 2000, ReadEvery = 5, WritesMax = 40_000;
+
+    /// <summary>A fifth of what lies there is read once in a while; until half of all has been given up.</summary>
+    [TestCase(EvictionPolicy.AllKeysLru, 0.75, 1.0)]
+    [TestCase(EvictionPolicy.AllKeysLfu, 0.75, 1.0)]
+    [TestCase(EvictionPolicy.AllKeysRandom, 0.3, 0.7)]
+    public void What_was_read_stays_longer_where_the_policy_looks_at_reads(EvictionPolicy policy, double least, double most)
+    {
+        using SimulatedMedium medium = new(1 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, Policy = policy });
+        bench.Store.Promotion = TierPromotion.No; // what is promoted is young again
+        bench.Cold(Keys, 300);
+        for (int i = 0, alive = Keys; alive > Keys / 2 && i < WritesMax; i++)
+        {
+            do
+                bench.Store.StepMovers(++bench.NowMs);
+            while (!bench.Session.Room.Ensure(400) && bench.Session.Room.IsComing);
+            bench.Set("n" + i, TieredBench.Value(i, 300));
+            if (i % 200 != 0) continue;
+            alive = Enumerable.Range(0, Keys).Count(key => IsThere(bench, key));
+            for (int key = 0; key < Keys; key += ReadEvery * 4) bench.Get("k" + (key + (i / 200 % 4 * ReadEvery)));
+            bench.NowMs += 1100;
+        }
+        bench.Store.SetPolicy(EvictionPolicy.NoEviction);
+        int read = 0, unread = 0;
+        for (int key = 0; key < Keys; key++)
+        {
+            if (!IsThere(bench, key)) continue;
+            read += key % ReadEvery == 0 ? 1 : 0;
+            unread += key % ReadEvery == 0 ? 0 : 1;
+        }
+        Assert.That(read + unread, Is.InRange(Keys / 4, Keys / 2));
+        Assert.That((double)read / (Keys / ReadEvery), Is.InRange(least, most), $"{read} of {Keys / ReadEvery} read, {unread} of the others");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    private static bool IsThere(Bench bench, int key)
+    {
+        TierPlaces places = bench.Session.Tier!.Where(bench.Key("k" + key), bench.NowMs);
+        return places.Exists;
+    }
+}
