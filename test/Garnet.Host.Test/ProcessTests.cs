@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common.Test;
 
 namespace Garnet.Host.Test;
 
@@ -46,7 +47,7 @@ public sealed class ProcessTests
     {
         using var taken = new TcpListener(IPAddress.Loopback, 0);
         taken.Start();
-        using Process process = Start($"--port {FreePort()} --admin-bind 127.0.0.1 --admin-port {((IPEndPoint)taken.LocalEndpoint).Port}");
+        using Process process = Start($"--port {FreePorts.Next()} --admin-bind 127.0.0.1 --admin-port {((IPEndPoint)taken.LocalEndpoint).Port}");
         string said = process.StandardError.ReadToEnd();
         process.WaitForExit();
         Assert.That((process.ExitCode, said), Is.EqualTo((69, said)));
@@ -56,8 +57,8 @@ public sealed class ProcessTests
     [Test]
     public void Operators_are_answered_by_HTTP_while_the_server_runs_and_a_signal_stops_both()
     {
-        int adminPort = FreePort();
-        using Process server = Start($"--port {FreePort()} --admin-port {adminPort}");
+        int adminPort = FreePorts.Next();
+        using Process server = Start($"--port {FreePorts.Next()} --admin-port {adminPort}");
         WaitFor(server, "Ready to accept connections");
         using var client = new TcpClient("127.0.0.1", adminPort) { ReceiveTimeout = DeadlineMs };
         client.GetStream().Write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"u8);
@@ -74,7 +75,7 @@ public sealed class ProcessTests
     [Test]
     public void A_server_answers_its_health_check_and_a_signal_stops_it_with_0()
     {
-        int port = FreePort();
+        int port = FreePorts.Next();
         using Process server = Start($"--port {port}");
         WaitFor(server, "Ready to accept connections");
         Assert.That(Exit($"ping --port {port}"), Is.Zero);
@@ -98,7 +99,7 @@ public sealed class ProcessTests
     [TestCase(true)]
     public void A_stop_comes_to_its_end_though_a_command_does_not(bool again)
     {
-        int port = FreePort();
+        int port = FreePorts.Next();
         using Process server = Start($"--port {port} --shutdown-timeout 0 --reactor-threads 1");
         WaitFor(server, "Ready to accept connections");
         using TcpClient client = new("127.0.0.1", port), other = new("127.0.0.1", port) { ReceiveTimeout = 2000 };
@@ -121,7 +122,7 @@ public sealed class ProcessTests
     public void A_stop_that_takes_the_last_snapshot_waits_for_the_command()
     {
         using var folder = new TestFolder();
-        int port = FreePort();
+        int port = FreePorts.Next();
         using Process server = Start($"--port {port} --shutdown-timeout 0 --reactor-threads 1 --dir {folder.Path} --appendonly no");
         WaitFor(server, "Ready to accept connections");
         using TcpClient client = new("127.0.0.1", port), other = new("127.0.0.1", port) { ReceiveTimeout = 2000 };
@@ -138,7 +139,7 @@ public sealed class ProcessTests
     public void Where_it_listens_and_that_it_has_stopped_is_said_once()
     {
         using var folder = new TestFolder();
-        using Process server = Start($"--port {FreePort()} --dir {folder.Path}");
+        using Process server = Start($"--port {FreePorts.Next()} --dir {folder.Path}");
         var said = new List<string>();
         while (said is not [.., { } last] || !last.Contains("Ready to accept", StringComparison.Ordinal))
             said.Add(server.StandardOutput.ReadLine() ?? throw new EndOfStreamException("it ended: " + string.Join('\n', said)));
@@ -150,7 +151,7 @@ public sealed class ProcessTests
     [Test]
     public void A_server_of_a_script_that_ignores_the_interrupt_heeds_it()
     {
-        string arguments = $"--port {FreePort()}";
+        string arguments = $"--port {FreePorts.Next()}";
         using Process server = Track(Process.Start(new ProcessStartInfo("/bin/sh", ["-c", $"trap '' INT; exec {Executable} {arguments}"]) { RedirectStandardOutput = true })!);
         WaitFor(server, "Ready to accept connections");
         Process.Start("kill", $"-INT {server.Id}").WaitForExit();
@@ -217,12 +218,5 @@ public sealed class ProcessTests
         while (process.StandardOutput.ReadLine() is { } line)
             if (line.Contains(text, StringComparison.Ordinal)) return;
         Assert.Fail($"the server ended without saying '{text}'");
-    }
-
-    private static int FreePort()
-    {
-        using var probe = new TcpListener(IPAddress.Loopback, 0);
-        probe.Start();
-        return ((IPEndPoint)probe.LocalEndpoint).Port;
     }
 }

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common.Test;
 
 namespace Garnet.Host.Test;
 
@@ -17,7 +18,7 @@ public sealed class SignalTests(string transport)
     [TestCase("INT")]
     public void A_signal_closes_the_clients_and_ends_with_0(string signal)
     {
-        int port = FreePort();
+        int port = FreePorts.Next();
         using Process server = Start($"--port {port} --transport {transport}");
         WaitFor(server, "Ready to accept connections");
         using Socket client = Connect(port);
@@ -32,7 +33,7 @@ public sealed class SignalTests(string transport)
     [Test]
     public void Signals_that_come_together_are_one()
     {
-        int port = FreePort();
+        int port = FreePorts.Next();
         using Process server = Start($"--port {port} --transport {transport}");
         WaitFor(server, "Ready to accept connections");
         // Stopped as a process, it sees both signals when it goes on.
@@ -60,7 +61,7 @@ public sealed class SignalTests(string transport)
     [TestCase("--maxclients 0")]
     public void A_wrong_setting_ends_with_64(string arguments)
     {
-        using Process process = Start($"{arguments} --port {FreePort()} --transport {transport}");
+        using Process process = Start($"{arguments} --port {FreePorts.Next()} --transport {transport}");
         Assert.That(process.StandardError.ReadToEnd(), Is.Not.Empty);
         process.WaitForExit();
         Assert.That(process.ExitCode, Is.EqualTo(64));
@@ -69,7 +70,7 @@ public sealed class SignalTests(string transport)
     [Test]
     public void Clients_beyond_the_limit_of_open_files_are_refused_and_the_log_names_the_limit()
     {
-        int port = FreePort();
+        int port = FreePorts.Next();
         using Process server = Start("bash", $"-c \"ulimit -n 300; exec {Program} --port {port} --transport {transport}\"");
         WaitFor(server, "maxclients 10000 cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is 300");
         WaitFor(server, "Ready to accept connections");
@@ -89,7 +90,7 @@ public sealed class SignalTests(string transport)
     {
         string directory = Directory.CreateTempSubdirectory("limited").FullName;
         // Without that the runtime itself makes a file in memory that is larger.
-        using Process server = Start("bash", $"-c \"export DOTNET_EnableWriteXorExecute=0; ulimit -f 1024; exec {Program} --port {FreePort()} --transport {transport} --tier-path {directory} --tier-size 16mb\"");
+        using Process server = Start("bash", $"-c \"export DOTNET_EnableWriteXorExecute=0; ulimit -f 1024; exec {Program} --port {FreePorts.Next()} --transport {transport} --tier-path {directory} --tier-size 16mb\"");
         string said = server.StandardError.ReadToEnd();
         Assert.That(server.WaitForExit(WaitMs));
         Directory.Delete(directory, recursive: true);
@@ -126,12 +127,5 @@ public sealed class SignalTests(string transport)
     {
         byte[] bytes = new byte[256];
         return Encoding.ASCII.GetString(bytes, 0, client.Receive(bytes));
-    }
-
-    private static int FreePort()
-    {
-        using TcpListener probe = new(IPAddress.Loopback, 0);
-        probe.Start();
-        return ((IPEndPoint)probe.LocalEndpoint).Port;
     }
 }

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 
 namespace Garnet.Wire;
 
@@ -12,8 +13,6 @@ internal sealed class ServerProcess : IDisposable
 {
     private const int ReadySeconds = 60, BetweenAsksMs = 5, LinesKept = 40;
     private const string CommonFlags = "--bind 127.0.0.1 --save \"\" --appendonly no --enable-debug-command yes";
-
-    private static readonly HashSet<int> s_givenPorts = [];
 
     private readonly Process? _process;
     private readonly DirectoryInfo? _folder;
@@ -89,7 +88,7 @@ internal sealed class ServerProcess : IDisposable
 
     private static ServerProcess Start(string program, string file, string flags, int port)
     {
-        if (port == 0) port = FreePort();
+        if (port == 0) port = FreePorts.Next();
         DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-wire-");
         ProcessStartInfo start = new(program, $"{file} --port {port} {flags}".Trim())
         {
@@ -123,21 +122,6 @@ internal sealed class ServerProcess : IDisposable
         {
             _lines.Enqueue(line.Data);
             if (_lines.Count > LinesKept) _lines.Dequeue();
-        }
-    }
-
-    // None twice: its server may not listen yet, or be between a kill and a restart, while another test asks for one.
-    internal static int FreePort()
-    {
-        while (true)
-        {
-            using TcpListener listener = new(IPAddress.Loopback, 0);
-            listener.Start();
-            int port = ((IPEndPoint)listener.LocalEndpoint).Port;
-            lock (s_givenPorts)
-            {
-                if (s_givenPorts.Add(port)) return port;
-            }
         }
     }
 

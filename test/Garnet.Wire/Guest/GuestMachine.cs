@@ -20,7 +20,7 @@ internal sealed class GuestMachine : IDisposable
     private const int MakeSeconds = 600, CommandSeconds = 60, LifeSeconds = 1500; // of all tests, beside others on few cores
     private static readonly Lazy<string?> s_whyNot = new(Make);
     private readonly DirectoryInfo _files = Directory.CreateTempSubdirectory("garnet-guest-");
-    private readonly int _port = FreePort();
+    private readonly int _port = FreePorts.Next();
     private BlockingCollection<string> _lines = [];
     private Process? _machine;
 
@@ -173,12 +173,5 @@ internal sealed class GuestMachine : IDisposable
         };
         start.Environment["GUEST_SECONDS"] = seconds.ToString(CultureInfo.InvariantCulture);
         return Process.Start(start)!;
-    }
-
-    private static int FreePort()
-    {
-        using TcpListener listener = new(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
     }
 }

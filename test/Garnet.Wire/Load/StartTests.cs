@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Net;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Load;
@@ -23,7 +24,7 @@ internal sealed class StartTests
     public void From_start_to_stop_few_methods_are_compiled_and_no_assembly_is_loaded_in_vain()
     {
         string lines = Path.GetTempFileName();
-        int port = ServerProcess.FreePort();
+        int port = FreePorts.Next();
         ProcessStartInfo start = new(ServerProcess.OurProgram, $"--bind 127.0.0.1 --port {port}") { RedirectStandardOutput = true };
         (start.Environment["DOTNET_JitStdOutFile"], start.Environment["DOTNET_JitDisasmSummary"]) = (lines, "1");
         using Process process = Process.Start(start)!;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text.Json;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Takeover;
@@ -31,7 +32,7 @@ internal sealed class TakeoverTargetTests
     public void A_target_that_is_a_replica_is_refused()
     {
         using var pair = new Pair();
-        pair.Other.Call("REPLICAOF", "127.0.0.1", $"{ServerProcess.FreePort()}");
+        pair.Other.Call("REPLICAOF", "127.0.0.1", $"{FreePorts.Next()}");
         (int code, string said) = pair.Migrate("--cut-over");
         Assert.That(code, Is.EqualTo(65).Or.EqualTo(64), said);
         Assert.That(said, Does.Contain("READONLY").Or.Contain("MASTERDOWN"));

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Tls;
@@ -14,7 +15,7 @@ internal sealed class EncryptedServer : IDisposable
         _ = Servers.Ours; // skips with the reason when it is not there
         if (!OperatingSystem.IsLinux()) Assert.Ignore("TLS is served on Linux only");
         _files = files;
-        TlsPort = ServerProcess.FreePort();
+        TlsPort = FreePorts.Next();
         Process = ServerProcess.TryStartOurs(string.Create(CultureInfo.InvariantCulture, $"--tls-port {TlsPort} {files.Flags} {moreFlags}"))!;
     }
 
