@@ -47,6 +47,19 @@ internal sealed unsafe class Bench : IDisposable
         return Session.Modify(Key(key, ns), ref set);
     }
 
+    /// <summary>Room for so many bytes, for who waits while the movers go on.</summary>
+    public bool FindsRoom(long bytes)
+    {
+        const int StepsMax = 1000;
+        for (int steps = 0; !Session.Room.Ensure(bytes); steps++)
+        {
+            if (!Session.Room.IsComing || steps == StepsMax)
+                return false;
+            Store.StepMovers(NowMs);
+        }
+        return true;
+    }
+
     public Outcome Set(string key, string value) => Set(key, Encoding.UTF8.GetBytes(value));
 
     public Outcome Append(string key, byte[] tail, uint ns = 0)

@@ -191,4 +191,41 @@ internal sealed unsafe class EvictionNeedTests
         Assert.That(bench.Store.CountWithExpiry(0), Is.Zero);
         Assert.That(walked, Is.AtMost(4 * buckets), "a lap or two for all of them");
     }
+
+    // Who asks serves others too: the movers go on with what takes long, and he asks again.
+    [TestCase(EvictionPolicy.AllKeysLru, 1)]
+    [TestCase(EvictionPolicy.AllKeysRandom, 1)]
+    [TestCase(EvictionPolicy.VolatileLru, 1)]
+    [TestCase(EvictionPolicy.VolatileTtl, 500)]
+    public void For_a_large_value_among_tiny_keys_only_a_few_are_evicted_by_who_asks_and_the_rest_by_the_movers(EvictionPolicy policy, int expiresEvery)
+    {
+        const int Large = 3 << 20, EvictedMax = 256 * 16, StepsMax = 2000;
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 8 << 20, Partitions = 16, IndexBuckets = 16, Policy = policy });
+        int keys = 0;
+        for (; bench.Session.Room.Ensure(0) && bench.Store.Figures().EvictedKeys == 0; keys++)
+            bench.Set("k" + keys, [1, 2, 3], expireAtMs: keys % expiresEvery == 0 ? bench.NowMs + 1_000_000 : 0);
+        long evicted = bench.Store.Figures().EvictedKeys, most = 0;
+        bool hasRoom = false;
+        for (int steps = 0; steps < StepsMax && !(hasRoom = bench.Session.Room.Ensure(Large)) && bench.Session.Room.IsComing; steps++)
+        {
+            long now = bench.Store.Figures().EvictedKeys;
+            most = Math.Max(most, now - evicted);
+            bench.Store.StepMovers(++bench.NowMs);
+            evicted = bench.Store.Figures().EvictedKeys;
+        }
+        TestContext.Out.WriteLine($"{keys} keys, {evicted} evicted, {most} at once");
+        Assert.That(most, Is.AtMost(EvictedMax));
+        Assert.That(hasRoom, Is.EqualTo(expiresEvery == 1), "else it ends once there is none left that may go");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void Who_cannot_wait_has_all_of_the_room_made_at_once()
+    {
+        const int Large = 3 << 20;
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 8 << 20, Partitions = 16, IndexBuckets = 16, Policy = EvictionPolicy.AllKeysLru });
+        for (int i = 0; bench.Session.Room.Ensure(0) && bench.Store.Figures().EvictedKeys == 0; i++) bench.Set("k" + i, [1, 2, 3]);
+        Assert.That((bench.Session.Room.Ensure(Large), bench.Session.Room.IsComing), Is.EqualTo((false, true)));
+        Assert.That((bench.Session.Room.Demand(Large), bench.Session.Room.Ensure(Large)), Is.EqualTo((true, true)));
+    }
 }

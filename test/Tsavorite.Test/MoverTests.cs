@@ -228,7 +228,7 @@ internal sealed class MoverTests
         {
             string key = "k" + random.Next(60_000).ToString(CultureInfo.InvariantCulture);
             bench.NowMs = 1_000_000 + steps / 10;
-            if (bench.Store.Tight && !bench.Session.Room.Ensure(12_000)) Assert.Fail("no room although everything may be evicted");
+            if (bench.Store.Tight && !bench.FindsRoom(12_000)) Assert.Fail("no room although everything may be evicted");
             switch (random.Next(8))
             {
                 case 0: bench.Delete(key); break;
@@ -266,7 +266,7 @@ internal sealed class MoverTests
         using Bench bench = new(new StoreSettings { MemoryLimitBytes = (long)mebibytes << 20, Policy = EvictionPolicy.AllKeysLru });
         for (int i = 0; i < 100_000; i++)
         {
-            Assert.That(bench.Session.Room.Ensure(300), Is.True, $"write {i}");
+            Assert.That(bench.FindsRoom(300), Is.True, $"write {i}");
             Assert.That(bench.Set("k" + i, new byte[200]), Is.EqualTo(Outcome.Done), $"write {i}");
         }
         StoreFigures figures = bench.Store.Figures();

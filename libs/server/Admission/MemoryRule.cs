@@ -22,6 +22,8 @@ internal static unsafe class MemoryRule
             && !MemoryWait.HasEnded(call.Client, call.NowMs) && line.IsBehind(call.Client);
         if (!isBehind && !Lacks(ref call, in question))
             return AdmissionResult.Allowed;
+        if (!mayWait && call.Session.Room.IsComing && call.Session.Room.EnsureInPlace(BytesFor(ref call, in question)))
+            return AdmissionResult.Allowed;
         bool waits = mayWait && (isBehind || call.Session.Room.IsComing);
         if (waits && !isBehind && !question.Is(CommandFlags.RunsQueue) && MemoryWait.HasWaited(call.Client, call.NowMs)
             && call.Session.Room.EnsureNow(0))
@@ -33,8 +35,10 @@ internal static unsafe class MemoryRule
         return AdmissionResult.Until(wait);
     }
 
-    /// <summary>True if memory is over its limit and no room can be made.</summary>
-    internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Session.Room.Ensure(0);
+    /// <summary>True if memory is over its limit and no room can be made, for what cannot wait once it has begun.</summary>
+    internal static bool LacksForScript(ref Call call) => call.Server.Store.Tight && !call.Session.Room.EnsureInPlace(0);
+
+    private static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Session.Room.Ensure(0);
 
     private static bool Needs(ref Call call, in Question question)
     {

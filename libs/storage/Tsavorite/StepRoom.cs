@@ -59,8 +59,8 @@ public sealed unsafe class StepRoom
     public TooLargeException TooLong(long bytes) => new(StepBudget.What, bytes, LogBytesMax);
 
     /// <summary>
-    /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
-    /// False if the limit leaves no room: the caller refuses its write before it changes anything.
+    /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be, for some milliseconds. With locks held nothing is evicted.
+    /// False if the limit leaves no room, and none <see cref="IsComing"/>: the caller refuses its write before it changes anything.
     /// </summary>
     public bool Ensure(long bytes)
     {
@@ -71,6 +71,9 @@ public sealed unsafe class StepRoom
         IsComing = isComing;
         return hasRoom;
     }
+
+    /// <summary>The same for who cannot wait for what <see cref="IsComing"/>: all of it is made here and now, but for what is on its way to the tier.</summary>
+    public bool EnsureInPlace(long bytes) => !_session.HoldsAny && _store.Movers.EnsureRoomInPlace(bytes, _session.NowMs);
 
     /// <summary>The same for a step that has waited for long enough for what <see cref="IsComing"/>: by evicting, where the policy allows it and the tier is short of room.</summary>
     public bool EnsureNow(long bytes) => !_session.HoldsAny && _store.Movers.EnsureRoomNow(bytes, _session.NowMs);
@@ -96,6 +99,8 @@ public sealed unsafe class StepRoom
         _core.Arena.Bell.Await(_store.Movers.Need(bytes));
         if (_store.Movers.HasRoom(bytes, Claim.Limited))
             Ring(); // it came between the look and this
+        else
+            _store.Movers.Want(bytes);
     }
 
     /// <summary>Who waits, if anybody does, is to look again.</summary>
@@ -128,7 +133,7 @@ public sealed unsafe class StepRoom
             return true;
         if (IsComing || _session.HoldsAny)
             Miss(bytes);
-        return false;
+        return IsComing && EnsureInPlace(bytes);
     }
 
     /// <summary>
@@ -150,7 +155,7 @@ public sealed unsafe class StepRoom
             return true; // also what goes a little beyond the limit, whether there is room: it would wait for nothing
         if (hasRoom || IsComing || _session.HoldsAny)
             Miss(bytes); // if there was room, others were promised it meanwhile
-        return false;
+        return IsComing && EnsureInPlace(bytes) && _held.TryPromise(bytes, isForced: false);
     }
 
     /// <summary>A change was refused memory: not counted as one, unless it lacked nothing that can be had, or the step cannot be put off.</summary>
@@ -170,7 +175,10 @@ public sealed unsafe class StepRoom
             throw new RoomMissException(bytes);
     }
 
-    /// <summary>The last <see cref="Ensure"/> has found no room only because records are still on their way to the tier: whoever can wait does well to ask again soon.</summary>
+    /// <summary>
+    /// The last <see cref="Ensure"/> has found no room only because records are still on their way to the tier, or the movers go on evicting: whoever can wait does well
+    /// to ask again soon.
+    /// </summary>
     public bool IsComing { get; private set; }
 
     /// <summary>

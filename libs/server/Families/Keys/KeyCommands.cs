@@ -101,7 +101,7 @@ internal static class KeyCommands
         call.Session.Room.Ensure(0);
         Transfer transfer = RelocateOnce(ref call, in source, in target, replace, keepSource);
         bool mayEvict = transfer == Transfer.OutOfMemory && call.Session.LockDepth == 0;
-        if (!mayEvict || !call.Session.Room.Ensure(CollectionCalls.Footprint(ref call)))
+        if (!mayEvict || !call.Session.Room.Demand(CollectionCalls.Footprint(ref call)))
             return transfer;
         return RelocateOnce(ref call, in source, in target, replace, keepSource); // there is room for all of it now
     }

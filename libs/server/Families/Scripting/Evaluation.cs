@@ -98,7 +98,7 @@ internal static class Evaluation
             call.Server.Monitoring.Monitors.Feed(call.Client, call.Arguments, call.Server.Clock.UnixUs); // before what it runs
         var running = new Running(call.Client, script.Text, script.Flags, isReadOnly)
         {
-            IsTight = MemoryRule.IsTight(ref call),
+            IsTight = MemoryRule.LacksForScript(ref call),
             IsOrdered = script.IsOrdered,
             BeganUs = call.Server.Clock.MonotonicUs,
         };

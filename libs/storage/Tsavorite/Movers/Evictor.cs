@@ -13,10 +13,16 @@ internal sealed unsafe class Evictor
     // Redis chooses among as many. Behind so many buckets, or records that may not go, there may be none: some microseconds.
     private const int CandidatesMin = 5, BucketsMax = 1024, LooksMax = 256;
 
+    [ThreadStatic]
+    private static long _looked;
+
     private readonly StoreCore _core;
     private long _draws = Random.Shared.NextInt64();
 
     public Evictor(StoreCore core) => _core = core;
+
+    /// <summary>Buckets that this thread has looked at: what eviction costs where few keys may go.</summary>
+    public static long Looked => _looked;
 
     /// <summary>Evicts one record; false if there is none that the policy allows.</summary>
     public bool EvictOne(EvictionPolicy policy) => policy.Rule().EvictOne(this, policy);
@@ -83,6 +89,7 @@ internal sealed unsafe class Evictor
                 bestBucket = bucket;
                 bestScore = score;
             }
+            _looked++;
             if (bestScore == 0)
                 break;
         }
@@ -119,6 +126,7 @@ internal sealed unsafe class Evictor
         for (int i = 0; i < BucketsPerHold; i++)
         {
             byte* bucket = BucketAt(partition, partition->SweepCursor++);
+            _looked++;
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
                 if (!IsCandidate(*walk.Slot, policy, reserves))

@@ -11,6 +11,9 @@ internal sealed unsafe class MoverScheduler : IDisposable
 {
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
         HoldsPerRound = 4096, HoldsPressed = 64;
+    private const int BriefRounds = 256; // some milliseconds: whoever may wait does no more of it himself, as he serves others too
+    private const long BriefLooks = 1 << 16; // buckets: those that may go may be rare
+    private const int PatienceMs = 1000; // so long room is made for who has asked for it; he asks again
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsLast = 16;
     private const int AheadPart = 64; // so much of the limit is kept free ahead of need, by what costs no key
@@ -34,6 +37,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private readonly Reclaimer _reclaimer;
     private readonly ChunkReaper _reaper;
     private readonly Lock _reclaiming = new();
+    private readonly WantedRoom _wanted = new(PatienceMs);
     private Thread? _thread;
     private volatile bool _stopping;
     private volatile bool _evicts; // until a 64th of the limit is free
@@ -134,23 +138,34 @@ internal sealed unsafe class MoverScheduler : IDisposable
     }
 
     /// <summary>
-    /// Room for that many bytes more under the ceiling, by cleaning and evicting; false if there is none to be had, or, <paramref name="isComing"/>, none yet: said by
-    /// this look alone, since a moment later it may be eviction's turn.
+    /// Room for that many bytes more under the ceiling, by cleaning and evicting for a few milliseconds; false if there is none to be had, or, <paramref name="isComing"/>, none
+    /// yet: the movers go on with it. Said by this look alone, since a moment later it may be eviction's turn.
     /// </summary>
     public bool EnsureRoom(long bytes, long nowMs, out bool isComing)
     {
         Relief relief = HasRoom(bytes, Claim.Limited) ? Relief.Enough
-            : Fits(bytes) ? Relieve(Need(bytes), nowMs, RoundsMax) : Relief.None; // for what never fits nobody else gives way
-        isComing = relief == Relief.Coming;
+            : Fits(bytes) ? Relieve(Need(bytes), nowMs, isBrief: true) : Relief.None; // for what never fits nobody else gives way
+        isComing = relief is Relief.Some or Relief.Coming;
         return relief == Relief.Enough;
     }
+
+    /// <summary>Somebody waits for room for so many bytes: the movers make it.</summary>
+    public void Want(long bytes)
+    {
+        _wanted.Ask(Need(bytes));
+        _wake.Set();
+    }
+
+    /// <summary>The same for who cannot wait, however long it takes; false if the rest is on its way to the tier.</summary>
+    public bool EnsureRoomInPlace(long bytes, long nowMs) =>
+        HasRoom(bytes, Claim.Limited) || (Fits(bytes) && Relieve(Need(bytes), nowMs, isBrief: false) == Relief.Enough);
 
     /// <summary>
     /// The same for who has waited for long enough: by evicting where the policy allows it, though room comes, while the tier is short of it itself. While that has
     /// some, nothing is evicted for who is only faster than it.
     /// </summary>
     public bool EnsureRoomNow(long bytes, long nowMs) => Tiers is { IsShort: true } && Policy != EvictionPolicy.NoEviction
-        && Fits(bytes) && Relieve(Need(bytes), nowMs, RoundsMax, waits: false) == Relief.Enough;
+        && Fits(bytes) && Relieve(Need(bytes), nowMs, isBrief: true, waits: false) == Relief.Enough;
 
     /// <summary>True if there is room for that many bytes more as things are: under the ceiling, or as far beyond it as the claim may go.</summary>
     public bool HasRoom(long bytes, Claim claim)
@@ -171,18 +186,32 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
     // Within the limit no key is given up, or a value that just fits would be gone at once. Once it has been passed, or somebody had to evict for what he writes,
-    // a little is made free for those who come next, though that takes some steps.
+    // a little is made free for those who come next, though that takes some steps; and all of it for who waits. While nobody does, as at a start that has loaded more than the
+    // limit, nothing is given up that has a place on the tier in a moment.
     private bool RelieveAhead(long nowMs)
     {
-        const int Rounds = 64;
         Arena arena = _core.Arena;
-        if (Policy == EvictionPolicy.NoEviction)
+        long wanted = Wanted(nowMs);
+        bool mayEvict = Policy != EvictionPolicy.NoEviction;
+        if (!mayEvict && wanted == 0)
             return _evicts = false;
-        long ahead = arena.Ceiling / AheadPart;
+        long ahead = mayEvict ? Math.Max(arena.Ceiling / AheadPart, wanted) : wanted;
         bool worked = false;
-        for (int i = 0; i < Rounds && arena.Used > arena.Ceiling - ahead && GiveBack(nowMs); i++) worked = true;
-        _evicts = arena.Used > (_evicts ? arena.Ceiling - ahead : arena.Ceiling);
-        return worked | (_evicts && Relieve(ahead, nowMs, Rounds) != Relief.None);
+        for (int i = 0; i < BriefRounds && arena.Used > arena.Ceiling - ahead && GiveBack(nowMs); i++) worked = true;
+        _evicts = mayEvict && arena.Used > (_evicts ? arena.Ceiling - ahead : arena.Ceiling);
+        if (wanted != 0)
+            return worked | Relieve(ahead, nowMs, isBrief: true) == Relief.Some;
+        return worked | (_evicts && Tiers is not { RoomComes: true } && Relieve(ahead, nowMs, isBrief: true) != Relief.None);
+    }
+
+    // Once it has been free for a moment it is taken, or wanted anew: nothing more is given up for who has been called.
+    private long Wanted(long nowMs)
+    {
+        long wanted = _wanted.Bytes(nowMs);
+        if (wanted == 0 || (_core.Arena.Bell.IsAwaited && IsShort(wanted)))
+            return wanted;
+        _wanted.Drop();
+        return 0;
     }
 
     // What is no record's any more, a part of it; false if there is none that is worth its while.
@@ -193,12 +222,13 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private bool HasDead => _core.Records.HasWaiting || Volatile.Read(ref _core.Orphans) != 0 || _core.Records.Cleanable != 0;
 
     // Dead space first, wherever it lies; where there is none, records by policy until there is some.
-    private Relief Relieve(long need, long nowMs, int rounds, bool waits = true)
+    private Relief Relieve(long need, long nowMs, bool isBrief, bool waits = true)
     {
         EvictionPolicy policy = Policy;
-        while (IsShort(need))
+        long looked = Evictor.Looked;
+        for (int rounds = 0; IsShort(need); rounds++)
         {
-            if (rounds-- == 0)
+            if (rounds == RoundsMax || (isBrief && (rounds == BriefRounds || Evictor.Looked - looked > BriefLooks)))
                 return Relief.Some;
             long returned = _core.Records.ExtentsReturned;
             // What was evicted for this is not evicted twice, and what another has cleaned while this one looked may be enough.

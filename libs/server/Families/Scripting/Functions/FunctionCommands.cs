@@ -48,7 +48,7 @@ internal static class FunctionCommands
         {
             IsFunction = true,
             IsOrdered = function.IsOrdered,
-            IsTight = MemoryRule.IsTight(ref call),
+            IsTight = MemoryRule.LacksForScript(ref call),
             BeganUs = call.Server.Clock.MonotonicUs,
         };
         return ScriptHost.Of(call.Worker).RunFunction(ref call, function.Reference, running, keys);

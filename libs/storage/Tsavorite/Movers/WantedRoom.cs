@@ -14,6 +14,13 @@ internal sealed class WantedRoom(int patienceMs)
         while (asked < bytes && Interlocked.CompareExchange(ref _asked, bytes, asked) is var found && found != asked) asked = found;
     }
 
+    /// <summary>It is there, or nobody waits for it any more.</summary>
+    public void Drop()
+    {
+        Interlocked.Exchange(ref _asked, 0);
+        _bytes = 0;
+    }
+
     /// <summary>The most that is wanted now, bytes.</summary>
     public long Bytes(long nowMs)
     {
