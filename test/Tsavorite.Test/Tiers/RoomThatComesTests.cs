@@ -7,6 +7,8 @@ namespace Tsavorite.Test.Tiers;
 /// <summary>Room on a full tier that is on its way: a write that can wait for it need not be refused.</summary>
 public sealed class RoomThatComesTests
 {
+    private const int Keys = 1400, Bytes = 1000;
+
     [Test]
     public void A_write_waits_for_room_that_is_dead_and_being_read_and_not_for_what_was_read([Values] bool isBeingRead)
     {
@@ -34,40 +36,43 @@ public sealed class RoomThatComesTests
         Assert.That(bench.Session.Room.Ensure(1000));
     }
 
+    // As at a start that has loaded more than the limit: nobody waits, and the snapshot that is wanted makes room for all of it.
+    [Test]
+    public void Nothing_is_evicted_ahead_while_a_snapshot_makes_room()
+    {
+        using SimulatedMedium medium = new(1200 << 10);
+        using Bench bench = new(Settings(medium));
+        int snapshots = 0, written = 0;
+        for (; written < Keys; written++) Assert.That(IsWritten(bench, written), $"key {written}");
+        Snapshot(bench, ++snapshots);
+        while (written < 20 * Keys && IsWritten(bench, written)) written++;
+        Assert.That((bench.Session.Room.IsComing, bench.Store.Names!.WantsSnapshot), Is.EqualTo((true, true)));
+        bench.Store.SetPolicy(EvictionPolicy.AllKeysLru);
+        bench.Store.SetMemoryLimit(bench.Store.Arena.Used - (200 << 10));
+        for (int i = 0; i < 100; i++) Step(bench);
+        Assert.That(bench.Store.Figures().EvictedKeys, Is.Zero);
+        Snapshot(bench, ++snapshots);
+        Snapshot(bench, ++snapshots);
+        for (int i = 0; i < 300; i++) Step(bench);
+        Assert.That((bench.Store.Figures().EvictedKeys, bench.Store.Arena.Used <= bench.Store.Arena.Ceiling), Is.EqualTo((0, true)));
+    }
+
     [Test]
     public void Where_nothing_is_evicted_a_write_waits_for_the_room_that_snapshots_give_back([Values] bool isNamed)
     {
-        const int Keys = 1400, Bytes = 1000;
         using SimulatedMedium medium = new(1200 << 10);
         using Bench bench = new(Settings(medium));
         int snapshots = 0;
-        for (int i = 0; i < Keys; i++) Assert.That(IsWritten(i), $"key {i}");
-        if (isNamed) Snapshot();
+        for (int i = 0; i < Keys; i++) Assert.That(IsWritten(bench, i), $"key {i}");
+        if (isNamed) Snapshot(bench, ++snapshots);
         int written = Keys;
-        while (written < 20 * Keys && IsWritten(written)) written++;
+        while (written < 20 * Keys && IsWritten(bench, written)) written++;
         Assert.That(written < 20 * Keys, Is.EqualTo(isNamed), "what is dead and named by nobody is free at once");
         if (!isNamed) return;
         Assert.That((bench.Session.Room.IsComing, bench.Store.Names!.WantsSnapshot), Is.EqualTo((true, true)));
-        Snapshot();
-        Snapshot();
-        Assert.That(IsWritten(written), Is.True);
-
-        bool IsWritten(int i)
-        {
-            for (int round = 0; round < 300 && !bench.Session.Room.Ensure(Bytes); round++)
-            {
-                bench.Session.Tier!.Poll(bench.NowMs += 10);
-                bench.Store.StepMovers(bench.NowMs);
-                bench.Store.Tiers!.Step(bench.NowMs);
-            }
-            return bench.Session.Room.Ensure(Bytes) && bench.Set("k" + (i % Keys), TieredBench.Value(i, Bytes)) == Outcome.Done;
-        }
-
-        void Snapshot()
-        {
-            NamingList.Of(bench.Store, $"{++snapshots}");
-            bench.Store.Names!.Published($"{snapshots}", $"{snapshots - 1}");
-        }
+        Snapshot(bench, ++snapshots);
+        Snapshot(bench, ++snapshots);
+        Assert.That(IsWritten(bench, written), Is.True);
     }
 
     [Test]
@@ -180,6 +185,18 @@ public sealed class RoomThatComesTests
                 Step(bench);
             }
         }
+    }
+
+    private static bool IsWritten(Bench bench, int i)
+    {
+        for (int round = 0; round < 300 && !bench.Session.Room.Ensure(Bytes); round++) Step(bench);
+        return bench.Session.Room.Ensure(Bytes) && bench.Set("k" + (i % Keys), TieredBench.Value(i, Bytes)) == Outcome.Done;
+    }
+
+    private static void Snapshot(Bench bench, int number)
+    {
+        NamingList.Of(bench.Store, $"{number}");
+        bench.Store.Names!.Published($"{number}", $"{number - 1}");
     }
 
     private static void Step(Bench bench)
