@@ -97,8 +97,11 @@ internal sealed class ServerLog(ILogger logger)
         $"maxclients {wanted} cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is {limit}, which leaves room for " +
         $"{fits} clients; raise the limit or lower maxclients");
 
-    internal void Loaded(long entries, long batches, long bytes, long ms) =>
-        Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
+    internal void Loaded((string File, long Records)? snapshot, long entries, long batches, long bytes, long ms) => Write(
+        LogLevel.Information,
+        10,
+        $"Loaded: {(snapshot is var (file, records) ? $"{records} records of {file}, then " : "")}"
+            + $"{entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
     internal void OverLimit(long used, long limit) =>
         Write(LogLevel.Warning, 58,
