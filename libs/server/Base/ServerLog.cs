@@ -139,7 +139,7 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Information, 62, "The snapshot was given up: the server stops, or gets other data; the one before stays");
 
     internal void SaveWithoutDirectory() =>
-        Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; --dir DIRECTORY keeps it");
+        Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; the setting dir names one");
 
     internal void Progress(string line) => Write(LogLevel.Information, LogEvents.Progress, line);
 
