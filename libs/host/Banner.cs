@@ -16,7 +16,14 @@ internal static class Banner
 
     public static string Name => $"Garnet {Version}";
 
-    public static void Write(ILogger log, RespServer server, ServerSettings settings, IEnumerable<string> notices)
+    /// <summary>Said at the start.</summary>
+    /// <param name="log">Where to.</param>
+    /// <param name="server">Who has started.</param>
+    /// <param name="settings">With what.</param>
+    /// <param name="notices">What is to be said of its settings.</param>
+    /// <param name="given">How whoever started it gives a setting, by its name, a value.</param>
+    public static void Write(
+        ILogger log, RespServer server, ServerSettings settings, IEnumerable<string> notices, Func<string, string, string> given)
     {
         Say(log, LogLevel.Information,
             $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
@@ -31,7 +38,7 @@ internal static class Banner
                 + $"Set {SettingText.PrintMemory(UsefulLimitBytes)} or more");
         foreach ((bool isWarning, string text) in server.TierPlan)
             Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
-        Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence));
+        Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence, given));
         foreach ((bool isWarning, string text) in server.LogMemoryPlan)
             Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
         string password = server.NeedsPassword ? "password required" : "no password";
@@ -45,18 +52,20 @@ internal static class Banner
     /// <summary>Said when the data is loaded.</summary>
     public static void WriteReady(ILogger log) => Say(log, LogLevel.Information, "Ready to accept connections");
 
-    private static string PersistenceOf(RespServer server, PersistenceSettings settings)
+    private static string PersistenceOf(RespServer server, PersistenceSettings settings, Func<string, string, string> given)
     {
         if (server.DataDirectory is not { } directory)
-            return "none; data is in memory only and gone after a restart; --dir DIRECTORY keeps it";
+            return $"none; data is in memory only and gone after a restart; {given("dir", "DIRECTORY")} keeps it";
         if (!settings.AppendOnly && settings.Save.Rules.Count == 0)
-            return $"nothing is kept in {directory} but what SAVE and BGSAVE are asked for; --appendonly yes, or save points, keep it";
+            return $"nothing is kept in {directory} but what SAVE and BGSAVE are asked for; "
+                + $"{given("appendonly", "yes")}, or save points, keep it";
         if (!settings.AppendOnly)
-            return $"snapshots only, in {directory}; what changed since the last one is gone after a restart; --appendonly yes keeps it";
+            return $"snapshots only, in {directory}; what changed since the last one is gone after a restart; "
+                + $"{given("appendonly", "yes")} keeps it";
         string synced = settings.AppendSync switch
         {
             AppendSync.Always => "synced before every reply",
-            AppendSync.No => "synced when the system likes; --appendfsync everysec bounds what a power cut costs to a second",
+            AppendSync.No => $"synced when the system likes; {given("appendfsync", "everysec")} bounds what a power cut costs to a second",
             _ => "synced every second",
         };
         return $"append-only file in {directory}, {synced}";

@@ -68,7 +68,7 @@ public sealed class GarnetServer : IAsyncDisposable
         }
         if (settings.Admin.Port > 0)
             sources.Notices.Add("admin-port has no effect: a server that is embedded has no listener for operators");
-        Banner.Write(log, server, settings, sources.Notices);
+        Banner.Write(log, server, settings, sources.Notices, static (name, value) => $"Settings[\"{name}\"] = \"{value}\"");
         Banner.WriteReady(log);
         return new GarnetServer(server, settings, options.StopGrace);
     }

@@ -149,7 +149,7 @@ public static class ServerProcess
         server.Start();
         using var garbage = new IdleGarbage(); // only in a process of our own: an application that embeds the server decides for itself
         garbage.Start();
-        Banner.Write(log, server, settings, notices);
+        Banner.Write(log, server, settings, notices, static (name, value) => $"--{name} {value}");
         using IDisposable? besideServer = beside(server, log); // it tells of a load too
         if (Task.WaitAny(server.Loaded, server.Completion) == 0)
             Banner.WriteReady(log);

@@ -19,6 +19,21 @@ public sealed class JobProgressTests
     }
 
     [Test]
+    public void The_end_is_told_from_a_hundredth_on()
+    {
+        var clock = new HandClock();
+        var progress = new JobProgress("replaying the log", clock);
+        progress.Begin("replaying the log", 31_100_000);
+        clock.MonotonicUs += 1_000_000;
+        progress.Add(2_900);
+        Assert.That(progress.LeftMs, Is.EqualTo(-1));
+        Assert.That(progress.Format(), Is.EqualTo("replaying the log: 0.0 of 31.1 MB, 0.0 MB/s"));
+        progress.Add(311_000 - 2_900);
+        Assert.That(progress.LeftMs, Is.EqualTo(99_000));
+        Assert.That(progress.Format(), Is.EqualTo("replaying the log: 0.3 of 31.1 MB, 0.3 MB/s, about 99 s left"));
+    }
+
+    [Test]
     public void What_is_not_known_is_not_said()
     {
         var progress = new JobProgress("checking", new HandClock());

@@ -36,6 +36,14 @@ public sealed class EmbeddedTests
     }
 
     [Test]
+    public async Task What_is_recommended_at_the_start_is_an_option_of_the_embedding()
+    {
+        using var lines = new LinesKept();
+        await using GarnetServer server = await GarnetServer.StartAsync(new GarnetServerOptions { LoggerFactory = lines });
+        Assert.That(lines.All, Has.One.StartsWith("Persistence: none").And.One.Contains("Settings[\"dir\"] = \"DIRECTORY\" keeps it"));
+    }
+
+    [Test]
     public void A_wrong_setting_is_thrown_with_its_name()
     {
         var options = new GarnetServerOptions();

@@ -17,8 +17,8 @@ public sealed class ProcessTests
     [TestCase("--appendonly perhaps", 64, "appendonly 'perhaps'")]
     [TestCase("--dir /proc/garnet", 77, "/proc/garnet")]
     [TestCase("--dir /proc/garnet/x", 77, "it cannot be made in /proc (")]
-    [TestCase("--dir /etc/passwd", 77, "/etc/passwd is a file, not a directory")]
-    [TestCase("--dir /etc/passwd/x", 77, "/etc/passwd is a file, not a directory")]
+    [TestCase("--dir /etc/passwd", 64, "/etc/passwd is a file, not a directory")]
+    [TestCase("--dir /etc/passwd/x", 64, "/etc/passwd is a file, not a directory")]
     [TestCase("--cluster-enabled yes", 64, "no cluster mode yet")]
     [TestCase("/nonexistent.conf", 64, "cannot read the configuration file")]
     [TestCase("--logfile /nonexistent/log", 77, "cannot open the log file")]
@@ -157,6 +157,26 @@ public sealed class ProcessTests
         Process.Start("kill", $"-INT {server.Id}").WaitForExit();
         Assert.That(server.WaitForExit(DeadlineMs / 2), Is.True);
         Assert.That(server.ExitCode, Is.Zero);
+    }
+
+    [Test]
+    public void An_answer_into_a_file_that_others_write_to_stands_between_what_they_write()
+    {
+        using var folder = new TestFolder();
+        string file = Path.Combine(folder.Path, "said"), ask = $"{Executable} doctor --json --port {FreePorts.Next()}";
+        using Process shell = Track(Process.Start("/bin/sh", ["-c", $"(echo before; {ask}; echo after) > {file}"])!);
+        shell.WaitForExit();
+        Assert.That(File.ReadAllText(file), Does.Match(@"\Abefore\n\{(.|\n)+\}\nafter\n\z"));
+    }
+
+    [Test]
+    public void An_answer_that_finds_no_room_is_an_error()
+    {
+        using Process shell = Track(Process.Start(
+            new ProcessStartInfo("/bin/sh", ["-c", $"exec {Executable} doctor --port {FreePorts.Next()} > /dev/full"]) { RedirectStandardError = true })!);
+        string said = shell.StandardError.ReadToEnd();
+        shell.WaitForExit();
+        Assert.That((shell.ExitCode, said), Is.EqualTo((1, "garnet-server: the answer cannot be written: No space left on device\n")));
     }
 
     private static int Exit(string arguments)

@@ -86,6 +86,46 @@ internal sealed class MoverTests
         int Left(string name) => Enumerable.Range(0, 500).Count(i => bench.Get(name + i) != null);
     }
 
+    /// <summary>What tells LFU from LRU: how long past use weighs. As many are evicted before the second use, and behind it, as there are keys.</summary>
+    [TestCase(EvictionPolicy.AllKeysLfu)]
+    [TestCase(EvictionPolicy.AllKeysLru)]
+    public void What_was_read_often_long_ago_outlives_what_was_read_once_just_now_by_LFU_and_not_by_LRU(EvictionPolicy policy)
+    {
+        const int Keys = 1500, Counted = 7, Often = 10 * Counted;
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = policy, IndexBuckets = 64 });
+        int fillers = 0;
+        Put("often", Often);
+        while (bench.Store.Figures().EvictedKeys == 0) Fill(1);
+        int all = (int)bench.Store.Count(0);
+        Fill(all);
+        Put("once", Counted); // one read in so many is counted
+        Fill(all);
+        int often = Left("often"), once = Left("once");
+        TestContext.Out.WriteLine($"{policy}: of {all} keys {often} are left of what was read often, {once} of what was read once");
+        Assert.That(often, policy == EvictionPolicy.AllKeysLfu ? Is.GreaterThan(once) : Is.LessThan(once));
+
+        void Put(string name, int reads)
+        {
+            for (int i = 0; i < Keys; i++)
+            {
+                bench.Session.Room.Ensure(300);
+                bench.Set(name + i, new byte[200]);
+                for (int r = 0; r < reads; r++) bench.Get(name + i);
+            }
+        }
+
+        void Fill(int count)
+        {
+            for (int i = 0; i < count; i++)
+            {
+                bench.Session.Room.Ensure(300);
+                bench.Set("k" + fillers++, new byte[200]);
+            }
+        }
+
+        int Left(string name) => Enumerable.Range(0, Keys).Count(i => bench.Get(name + i) != null);
+    }
+
     private static int Near(Bench bench, int parity) => Enumerable.Range(0, 20_000).Count(i => bench.Get("k" + (2 * i + parity)) != null);
 
     [Test]

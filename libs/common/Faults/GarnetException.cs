@@ -6,10 +6,20 @@ namespace Garnet.Common;
 /// here none has one, whoever prints them sets it.
 /// </summary>
 public sealed class GarnetException(ExitKind kind, string what, string why, string next)
-    : Exception($"{what}: {why.TrimEnd('.')}. {next.TrimEnd('.')}")
+    : Exception(Shown($"{what}: {why.TrimEnd('.')}. {next.TrimEnd('.')}"))
 {
     public ExitKind Kind { get; } = kind;
-    public string What { get; } = what;
-    public string Why { get; } = why.TrimEnd('.');
-    public string Next { get; } = next.TrimEnd('.');
+    public string What { get; } = Shown(what);
+    public string Why { get; } = Shown(why.TrimEnd('.'));
+    public string Next { get; } = Shown(next.TrimEnd('.'));
+
+    // It quotes files and names that may be anything, and is shown on terminals: what has no shape is written as its number.
+    private static string Shown(string text)
+    {
+        if (!text.Any(IsHidden))
+            return text;
+        return string.Concat(text.Select(static one => IsHidden(one) ? $"\\x{(int)one:x2}" : one.ToString()));
+    }
+
+    private static bool IsHidden(char one) => char.IsControl(one) && one != '\n';
 }

@@ -9,6 +9,8 @@ namespace Garnet.Common.Time;
 /// </summary>
 public sealed class JobProgress(string kind, IClock clock)
 {
+    private const int ToldFrom = 100; // the share that has to be done before an end is estimated
+
     private string _kind = kind;
     private long _total, _done, _startedUs = clock.MonotonicUs;
     private bool _isCancelled;
@@ -24,13 +26,17 @@ public sealed class JobProgress(string kind, IClock clock)
     /// <summary>Bytes per second since the step began.</summary>
     public long BytesPerSecond => ElapsedMs > 0 ? (long)((double)DoneBytes * 1000 / ElapsedMs) : 0;
 
-    /// <summary>Estimated milliseconds until the step ends at the rate so far; -1 if that cannot be said.</summary>
+    /// <summary>
+    /// Estimated milliseconds until the step ends at the rate so far; -1 if that cannot be said, as before a hundredth is done: the first bytes wait for files to open and for
+    /// code to be compiled, and tell nothing of the rest.
+    /// </summary>
     public long LeftMs
     {
         get
         {
-            long rate = BytesPerSecond, left = TotalBytes - DoneBytes;
-            return rate == 0 || left < 0 ? -1 : (long)((double)left * 1000 / rate);
+            long rate = BytesPerSecond, total = TotalBytes, done = DoneBytes;
+            bool isTold = rate > 0 && done >= total / ToldFrom && done <= total;
+            return isTold ? (long)((double)(total - done) * 1000 / rate) : -1;
         }
     }
 

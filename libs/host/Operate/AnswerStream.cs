@@ -1,5 +1,3 @@
-using Microsoft.Win32.SafeHandles;
-
 namespace Garnet.Host.Operate;
 
 /// <summary>
@@ -15,8 +13,8 @@ internal static class AnswerStream
     {
         try
         {
-            using var handle = new SafeFileHandle(StandardOutput, ownsHandle: false);
-            using var output = new StreamWriter(new FileStream(handle, FileAccess.Write, bufferSize: 0)) { AutoFlush = true };
+            using Stream stream = OperatingSystem.IsLinux() ? new DescriptorStream(StandardOutput) : Console.OpenStandardOutput();
+            using var output = new StreamWriter(stream) { AutoFlush = true };
             return answer(output) ? 0 : Failed;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

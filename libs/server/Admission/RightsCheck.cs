@@ -34,7 +34,7 @@ internal static unsafe class RightsCheck
                 reason = OfChannels(ref call, need.Channels, selector, out argument);
             if (reason == DenialReason.None)
                 return reason;
-            if (reason > furthest || (reason == furthest && argument > at))
+            if (reason.Outranks(furthest) || (reason == furthest && argument > at))
                 (furthest, at) = (reason, argument);
         }
 

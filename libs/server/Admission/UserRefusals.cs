@@ -4,7 +4,7 @@ using Garnet.Server.Rights;
 
 namespace Garnet.Server.Admission;
 
-/// <summary>The rights of a command's user: what he is refused, in Redis's words by who asks, and noted (ACL LOG).</summary>
+/// <summary>The rights of a command's user: what he is refused, in words of <see cref="DenialReasons"/> by who asks, and noted (ACL LOG).</summary>
 internal static unsafe class UserRefusals
 {
     /// <summary>Refuses what the client's user may not.</summary>
@@ -21,9 +21,10 @@ internal static unsafe class UserRefusals
         Note(ref call, question.Entry, user, reason, at, PlaceOf(call.Client, question.Asker));
         return AdmissionResult.Refused(question.Asker switch
         {
-            Asker.ScriptCall => ScriptText(reason),
-            Asker.Executed => ExecutedText(reason),
-            _ => "NOPERM " + Text(ref call, question.Entry, reason),
+            Asker.ScriptCall => "ERR " + reason.Texts().InScript,
+            Asker.Executed => "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. "
+                + "This command is no longer allowed for the following reason: " + reason.Texts().AtExec,
+            _ => "NOPERM " + reason.Texts().Reply(NameOf(ref call, question.Entry)),
         });
     }
 
@@ -31,15 +32,9 @@ internal static unsafe class UserRefusals
     internal static string? Explain(ref Call call, CommandEntry* entry, UserRights rights)
     {
         DenialReason reason = RightsCheck.Of(ref call, entry, rights, call.Client.Database, out int at);
-        string argument = RuleText.Of(at > 0 ? call.Shown(at) : default);
-        return reason switch
-        {
-            DenialReason.None => null,
-            DenialReason.Key => $"This user has no permissions to access the '{argument}' key",
-            DenialReason.Channel => $"This user has no permissions to access the '{argument}' channel",
-            DenialReason.Database => "This user has no permissions to access database",
-            _ => $"This user has no permissions to run the '{NameOf(ref call, entry)}' command",
-        };
+        if (reason == DenialReason.None)
+            return null;
+        return reason.Texts().Explained(NameOf(ref call, entry), RuleText.Of(at > 0 ? call.Shown(at) : default));
     }
 
     /// <summary>True if the running command may look at keys that none of its arguments names.</summary>
@@ -54,9 +49,8 @@ internal static unsafe class UserRefusals
     {
         ReadOnlySpan<byte> argument = at > 0 ? call[at] : default;
         string what = RuleText.Of(argument[..Math.Min(argument.Length, DenialLog.ObjectBytesMax)]);
-        bool isCommand = reason == DenialReason.Command || (reason == DenialReason.Database && at == 0);
         (ServerContext server, Connection client) = (call.Server, call.Client);
-        var denial = new Denial(reason, place, isCommand ? NameOf(ref call, entry) : what, user?.Name ?? Users.DefaultName)
+        var denial = new Denial(reason, place, at == 0 ? NameOf(ref call, entry) : what, user?.Name ?? Users.DefaultName)
         {
             UnixMs = call.NowMs,
             Client = ClientLine.Of(client, server),
@@ -73,30 +67,4 @@ internal static unsafe class UserRefusals
             return DenialPlace.Lua;
         return (client.Modes & ClientModes.Transaction) != 0 ? DenialPlace.Multi : DenialPlace.TopLevel;
     }
-
-    private static string Text(ref Call call, CommandEntry* entry, DenialReason reason) => reason switch
-    {
-        DenialReason.Key => "this user has no permissions to access one of the keys used as arguments",
-        DenialReason.Channel => "this user has no permissions to access one of the channels used as arguments",
-        DenialReason.Database => "No permissions to access database",
-        _ => $"this user has no permissions to run the '{NameOf(ref call, entry)}' command",
-    };
-
-    private static string ScriptText(DenialReason reason) => "ERR " + reason switch
-    {
-        DenialReason.Key => "The user executing the script can't access at least one of the keys mentioned in the command arguments",
-        DenialReason.Channel => "The user executing the script can't publish to the channel mentioned in the command",
-        DenialReason.Database => "The user executing the script can't access the database that the command looks into",
-        _ => "The user executing the script can't run this command or subcommand",
-    };
-
-    private static string ExecutedText(DenialReason reason) =>
-        "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. "
-        + "This command is no longer allowed for the following reason: " + reason switch
-        {
-            DenialReason.Key => "no permission to touch the specified keys",
-            DenialReason.Channel => "no permission to access one of the channels used as arguments",
-            DenialReason.Database => "no permission to access the database",
-            _ => "no permission to execute the command or subcommand",
-        };
 }

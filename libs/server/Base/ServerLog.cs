@@ -97,8 +97,11 @@ internal sealed class ServerLog(ILogger logger)
         $"maxclients {wanted} cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is {limit}, which leaves room for " +
         $"{fits} clients; raise the limit or lower maxclients");
 
-    internal void Loaded(long entries, long batches, long bytes, long ms) =>
-        Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
+    internal void Loaded((string File, long Records)? snapshot, long entries, long batches, long bytes, long ms) => Write(
+        LogLevel.Information,
+        10,
+        $"Loaded: {(snapshot is var (file, records) ? $"{records} records of {file}, then " : "")}"
+            + $"{entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
     internal void OverLimit(long used, long limit) =>
         Write(LogLevel.Warning, 58,
@@ -136,7 +139,7 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Information, 62, "The snapshot was given up: the server stops, or gets other data; the one before stays");
 
     internal void SaveWithoutDirectory() =>
-        Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; --dir DIRECTORY keeps it");
+        Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; the setting dir names one");
 
     internal void Progress(string line) => Write(LogLevel.Information, LogEvents.Progress, line);
 

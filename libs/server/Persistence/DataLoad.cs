@@ -31,7 +31,11 @@ internal sealed class DataLoad(PersistenceSettings settings, DataDirectory direc
     }
 
     /// <summary>It is over, and was this much.</summary>
-    internal void Ended(RecoveryReport report) => lines.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
+    internal void Ended(RecoveryReport report)
+    {
+        (string, long)? snapshot = report.Snapshot is { } file ? (file, report.SnapshotRecords) : null;
+        lines.Loaded(snapshot, report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
+    }
 
     private RecoveryReport Recover(Store store, ReplayTable replay, JobProgress progress)
     {

@@ -16,7 +16,7 @@ internal static class MemoryWords
             return [];
         string domain = PersistenceDomains.NameOf(memory.Domain), size = SettingText.PrintMemory(memory.Bytes);
         if (!settings.AppendOnly)
-            return [(true, $"{Setting} is not used: there is no append-only file; --appendonly yes keeps one")];
+            return [(true, $"{Setting} is not used: there is no append-only file; appendonly yes keeps one")];
         if (!memory.IsUsed)
         {
             return [(true, $"{Setting} is not used, replies wait for the disk: the system does not call {memory.Path} persistent memory "

@@ -6,7 +6,7 @@ namespace Garnet.Server.Rights;
 /// Which commands are allowed: a bit for each, and the rules that led there as text. Rules are kept in the order in which they were given, an earlier
 /// one left out once a later one about the same has made it void; so what is listed still means the same to a server that knows other commands.
 /// </summary>
-internal sealed class CommandRules
+internal sealed class CommandRules : RulePart
 {
     private const int ShortBytes = 64; // of an argument that is looked at without taking memory
 
@@ -15,6 +15,7 @@ internal sealed class CommandRules
     private readonly LinkedDictionary<bool> _rules;
     private int _categories; // rules about one
     private readonly Dictionary<int, HashSet<byte[]>> _firstArguments; // in small letters
+    private bool _allowsAll;
 
     /// <summary>Allows nothing.</summary>
     internal CommandRules(RuleCommands commands)
@@ -25,25 +26,29 @@ internal sealed class CommandRules
         _firstArguments = [];
     }
 
-    /// <summary>A copy.</summary>
-    internal CommandRules(CommandRules other)
+    private CommandRules(CommandRules other)
     {
         _commands = other._commands;
         _allowed = [.. other._allowed];
         (_rules, _categories) = (new LinkedDictionary<bool>(other._rules), other._categories);
         _firstArguments = other._firstArguments
             .ToDictionary(static pair => pair.Key, static pair => new HashSet<byte[]>(pair.Value, ByteString.Comparer));
-        (AllowsAll, BeganWithAll) = (other.AllowsAll, other.BeganWithAll);
+        (_allowsAll, BeganWithAll) = (other._allowsAll, other.BeganWithAll);
     }
 
+    internal override string Name => "commands";
+
     /// <summary>True if every command is allowed.</summary>
-    internal bool AllowsAll { get; private set; }
+    internal override bool AllowsAll => _allowsAll;
+
+    internal override string Text =>
+        string.Join(' ', [BeganWithAll ? "+@all" : "-@all", .. _rules.Select(static rule => (rule.Value ? "+" : "-") + rule.Key)]);
 
     /// <summary>True if what no rule names is allowed: commands of later versions too.</summary>
     private bool BeganWithAll { get; set; }
 
     /// <summary>True if the command is allowed whatever its arguments are.</summary>
-    internal bool Allows(int id) => AllowsAll || (_allowed[id >> 6] >> (id & 63) & 1) != 0;
+    internal bool Allows(int id) => _allowsAll || (_allowed[id >> 6] >> (id & 63) & 1) != 0;
 
     /// <summary>True if the command is allowed with that first argument, though not with all others.</summary>
     internal bool AllowsFirst(int id, ReadOnlySpan<byte> argument)
@@ -57,20 +62,15 @@ internal sealed class CommandRules
         return allowed.GetAlternateLookup<ReadOnlySpan<byte>>().Contains(lower);
     }
 
-    /// <summary>All commands, or none: what was said before is void.</summary>
-    internal void SetAll(bool allow)
-    {
-        (AllowsAll, BeganWithAll) = (allow, allow);
-        for (int i = 0; i < _allowed.Length; i++) _allowed[i] = allow ? ulong.MaxValue : 0;
-        _rules.Clear();
-        _categories = 0;
-        _firstArguments.Clear();
-    }
+    internal override bool Takes(string rule) =>
+        rule[0] is '+' or '-' || RuleText.Is(rule, "allcommands") || RuleText.Is(rule, "nocommands");
 
-    /// <summary>Applies a rule about commands or a category (<c>+get</c>, <c>-config|set</c>, <c>+@read</c>, <c>+select|0</c>); its sign comes first.</summary>
-    internal RuleError Apply(string rule)
+    /// <summary>Applies a rule about all commands, one or a category (<c>+get</c>, <c>-config|set</c>, <c>+@read</c>, <c>+select|0</c>).</summary>
+    internal override RuleError Apply(string rule)
     {
-        bool allow = rule[0] == '+';
+        bool allow = rule[0] == '+' || RuleText.Is(rule, "allcommands");
+        if (rule[0] is not ('+' or '-') || RuleText.Is(rule[1..], "@all"))
+            return SetAll(allow);
         string name = rule[1..];
         if (name.StartsWith('@'))
             return ApplyCategory(name, allow);
@@ -85,9 +85,18 @@ internal sealed class CommandRules
         return allow && name.Contains('|') ? AllowFirst(name) : RuleError.UnknownCommand;
     }
 
-    /// <summary>As rules.</summary>
-    public override string ToString() =>
-        string.Join(' ', [BeganWithAll ? "+@all" : "-@all", .. _rules.Select(static rule => (rule.Value ? "+" : "-") + rule.Key)]);
+    internal override RulePart Copy() => new CommandRules(this);
+
+    // What was said before is void.
+    private RuleError SetAll(bool allow)
+    {
+        (_allowsAll, BeganWithAll) = (allow, allow);
+        for (int i = 0; i < _allowed.Length; i++) _allowed[i] = allow ? ulong.MaxValue : 0;
+        _rules.Clear();
+        _categories = 0;
+        _firstArguments.Clear();
+        return RuleError.None;
+    }
 
     private RuleError ApplyCategory(string name, bool allow)
     {
@@ -127,7 +136,7 @@ internal sealed class CommandRules
     // A command's subcommands and first arguments go with it; rules about any of them are void.
     private void Change(RuleCommand command, bool allow)
     {
-        AllowsAll &= allow;
+        _allowsAll &= allow;
         SetBit(command.Id, allow);
         _rules.Remove(command.Name);
         if (_firstArguments.Remove(command.Id, out HashSet<byte[]>? arguments))

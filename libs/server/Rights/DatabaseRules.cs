@@ -3,44 +3,57 @@ using System.Globalization;
 namespace Garnet.Server.Rights;
 
 /// <summary>Which numbered databases are allowed, as Valkey 9.1 has it: all of them, unless a rule names some.</summary>
-internal sealed class DatabaseRules
+internal sealed class DatabaseRules : RulePart
 {
     private const string Prefix = "db=";
 
+    private readonly int _databases;
     private readonly List<int> _named; // each once, in order
+    private bool _allowsAll;
 
     /// <summary>Allows all.</summary>
-    internal DatabaseRules()
+    /// <param name="databases">How many there are.</param>
+    internal DatabaseRules(int databases)
     {
+        _databases = databases;
         _named = [];
-        AllowsAll = true;
+        _allowsAll = true;
     }
 
-    /// <summary>A copy.</summary>
-    internal DatabaseRules(DatabaseRules other)
+    private DatabaseRules(DatabaseRules other)
     {
+        _databases = other._databases;
         _named = [.. other._named];
-        AllowsAll = other.AllowsAll;
+        _allowsAll = other._allowsAll;
     }
 
-    /// <summary>True if all are allowed.</summary>
-    internal bool AllowsAll { get; private set; }
+    internal override string Name => "databases";
+
+    internal override bool AllowsAll => _allowsAll;
+
+    internal override bool IsOurs => true;
+
+    internal override string Text
+    {
+        get
+        {
+            if (_allowsAll)
+                return "alldbs";
+            return _named.Count == 0 ? "resetdbs" : Prefix + string.Join(',', _named);
+        }
+    }
 
     /// <summary>True if the database is allowed.</summary>
-    internal bool Allows(int database) => AllowsAll || _named.BinarySearch(database) >= 0;
+    internal bool Allows(int database) => _allowsAll || _named.BinarySearch(database) >= 0;
 
-    /// <summary>True if the rule is one about databases.</summary>
-    internal static bool IsRule(string rule) =>
+    internal override bool Takes(string rule) =>
         rule.StartsWith(Prefix, StringComparison.OrdinalIgnoreCase) || RuleText.Is(rule, "alldbs") || RuleText.Is(rule, "resetdbs");
 
-    /// <summary>Applies one; nothing is changed if it is wrong.</summary>
-    /// <param name="rule">The rule.</param>
-    /// <param name="databases">How many databases there are.</param>
-    internal RuleError Apply(string rule, int databases)
+    internal override RuleError Apply(string rule)
     {
         if (!rule.StartsWith(Prefix, StringComparison.OrdinalIgnoreCase))
         {
-            AllowsAll = RuleText.Is(rule, "alldbs");
+            _allowsAll = RuleText.Is(rule, "alldbs");
             _named.Clear();
             return RuleError.None;
         }
@@ -50,23 +63,17 @@ internal sealed class DatabaseRules
         {
             if (!int.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out int database))
                 return RuleError.Syntax;
-            if (database >= databases)
+            if (database >= _databases)
                 return RuleError.NoSuchDatabase;
             if (named.BinarySearch(database) is var at && at < 0)
                 named.Insert(~at, database);
         }
 
-        AllowsAll = false;
+        _allowsAll = false;
         _named.Clear();
         _named.AddRange(named);
         return RuleError.None;
     }
 
-    /// <summary>As a rule.</summary>
-    public override string ToString()
-    {
-        if (AllowsAll)
-            return "alldbs";
-        return _named.Count == 0 ? "resetdbs" : Prefix + string.Join(',', _named);
-    }
+    internal override RulePart Copy() => new DatabaseRules(this);
 }

@@ -1,6 +1,6 @@
 namespace Garnet.Server.Rights;
 
-/// <summary>Why somebody was refused.</summary>
+/// <summary>Why somebody was refused; what else there is to a reason is its row in <see cref="DenialReasons"/>.</summary>
 internal enum DenialReason : byte
 {
     None,

@@ -47,21 +47,9 @@ internal static class WorkFigures
     internal static readonly Figure ShardChannels = List.Gauge(
         "pubsubshard_channels", "redis_pubsubshard_channels", "Shard channels that somebody listens to.",
         static m => m.Server.Observers.Channels.CountNames(ChannelKind.Shard));
-    internal static readonly Figure DeniedAuth = List.Counter(
-        "acl_access_denied_auth", "redis_acl_access_denied_auth_total", "Wrong names or passwords.",
-        static m => Denied(m, DenialReason.Auth));
-    internal static readonly Figure DeniedCommand = List.Counter(
-        "acl_access_denied_cmd", "redis_acl_access_denied_cmd_total", "Commands that users may not run.",
-        static m => Denied(m, DenialReason.Command));
-    internal static readonly Figure DeniedKey = List.Counter(
-        "acl_access_denied_key", "redis_acl_access_denied_key_total", "Keys that users may not use.",
-        static m => Denied(m, DenialReason.Key));
-    internal static readonly Figure DeniedChannel = List.Counter(
-        "acl_access_denied_channel", "redis_acl_access_denied_channel_total", "Channels that users may not use.",
-        static m => Denied(m, DenialReason.Channel));
-    internal static readonly Figure DeniedDatabase = List.Counter(
-        "acl_access_denied_db", "redis_acl_access_denied_db_total", "Databases that users may not use.",
-        static m => Denied(m, DenialReason.Database));
+    /// <summary>For each reason to refuse somebody.</summary>
+    internal static readonly Figure[] Denied = [.. DenialReasons.All.Select(static row => List.Counter(
+        row.Figure.Field, row.Figure.Metric, row.Figure.Help, moment => moment.Server.Rights.Denials.CountOf(row.Reason)))];
     internal static readonly Figure AuditWritten = List.Counter(
         "garnet_audit_written", "garnet_audit_written_total", "Events of the audit trail.", static m => m.Server.Monitoring.Audit.Written);
     internal static readonly Figure AuditLost = List.Counter(
@@ -98,6 +86,4 @@ internal static class WorkFigures
         static m => m.Store.CleanedBytes);
 
     internal static IReadOnlyList<Figure> All => List.All;
-
-    private static long Denied(Moment moment, DenialReason reason) => moment.Server.Rights.Denials.CountOf(reason);
 }

@@ -7,6 +7,8 @@ public sealed record RecoveryReport
     public required AofStart Start { get; init; }
     /// <summary>The snapshot that was loaded; null = none.</summary>
     public string? Snapshot { get; init; }
+    /// <summary>Its records, those on a tier too; 0 without one.</summary>
+    public long SnapshotRecords { get; init; }
     /// <summary>The last batch of that snapshot, 0 without one.</summary>
     public ulong SnapshotBatch { get; init; }
     /// <summary>Batches replayed behind the snapshot.</summary>

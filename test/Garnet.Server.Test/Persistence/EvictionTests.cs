@@ -47,10 +47,6 @@ public sealed class EvictionTests
     }
 
     [Test]
-    public void Every_policy_has_a_name() =>
-        Assert.That(EvictionPolicies.Names.Replace("-", "", StringComparison.Ordinal).Split(' '), Is.EquivalentTo(Enum.GetNames<EvictionPolicy>().Select(static name => name.ToLowerInvariant())));
-
-    [Test]
     public unsafe void Memory_that_is_full_of_functions_gives_the_movers_nothing_to_do()
     {
         using var store = new Store(new StoreSettings { MemoryLimitBytes = 4 << 20, Partitions = 2, HugePages = false, BackgroundMovers = false, Policy = EvictionPolicy.AllKeysLru });

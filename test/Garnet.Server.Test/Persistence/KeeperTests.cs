@@ -11,6 +11,19 @@ public sealed class KeeperTests
     private const int EndMs = 60_000; // what a stop cancels is cancelled at once, but for a busy machine
 
     [Test]
+    public void A_start_says_how_many_records_came_from_which_snapshot_and_what_from_the_log_behind_it()
+    {
+        var disk = new MemoryDisk();
+        var lines = new RecordedLines();
+        using (EmbeddedServer server = Start(disk, lines: lines))
+            Assert.That(server.Send("MSET a 1 b 2 c 3\r\nSAVE\r\nSET d 4\r\n", "+OK\r\n+OK\r\n+OK\r\n"), Does.StartWith("+OK"));
+        Assert.That(lines.All, Has.One.StartsWith("Information Loaded: 0 log entries in 0 batches, 0 bytes, "));
+        using (EmbeddedServer server = Start(disk, lines: lines))
+            Assert.That(server.Send("GET d\r\n", "4\r\n"), Is.EqualTo("$1\r\n4\r\n"));
+        Assert.That(lines.All, Has.One.Match("^Information Loaded: 3 records of snapshot-.+, then 1 log entries in [1-9]"));
+    }
+
+    [Test]
     public void A_reply_waits_for_the_sync_and_nobody_else_does()
     {
         var disk = new MemoryDisk();
@@ -189,9 +202,9 @@ public sealed class KeeperTests
         Assert.That(server.Send("SHUTDOWN SAVE\r\n", "\r\n"), Is.EqualTo(refusal));
     }
 
-    internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null)
+    internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null, RecordedLines? lines = null)
     {
-        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: adjust);
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: adjust, lines: lines);
         server.Server.Loaded.Await();
         return server;
     }

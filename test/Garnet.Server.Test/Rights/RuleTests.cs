@@ -36,7 +36,7 @@ internal sealed class RuleTests
     [TestCase("+@read +@all", "+@all")]
     [TestCase("+@all nocommands +get", "-@all +get")]
     public void Rules_about_commands_are_told_in_their_order_without_those_that_are_void(string rules, string told) =>
-        Assert.That(Of(rules).Selectors[0].CommandText, Is.EqualTo(told));
+        Assert.That(Of(rules).Selectors[0].Told[0].Text, Is.EqualTo(told));
 
     [TestCase("+get", Get, "", true)]
     [TestCase("+get", Set, "", false)]
@@ -86,7 +86,8 @@ internal sealed class RuleTests
     public void Databases_are_those_of_the_last_rule(string rules, string told, bool zero, bool one)
     {
         Selector selector = Of(rules).Selectors[0];
-        Assert.That((selector.DatabaseText, selector.AllowsDatabase(0), selector.AllowsDatabase(1)), Is.EqualTo((told, zero, one)));
+        string text = selector.Told.SingleOrDefault(static part => part.Name == "databases")?.Text ?? "alldbs";
+        Assert.That((text, selector.AllowsDatabase(0), selector.AllowsDatabase(1)), Is.EqualTo((told, zero, one)));
     }
 
     [TestCase("db=", RuleError.Syntax)]
@@ -149,7 +150,7 @@ internal sealed class RuleTests
         string odd = string.Concat(Enumerable.Range(1, 255).Select(static at => (char)at).Where(static at => !char.IsWhiteSpace(at) && at != '\u0085' && at != '\u00a0'));
         UserRights rights = Of("");
         Assert.That(rights.Apply("~" + odd), Is.EqualTo(RuleError.None));
-        Assert.That(rights.Selectors[0].KeyText, Is.EqualTo("~" + odd));
+        Assert.That(rights.Selectors[0].Told[1].Text, Is.EqualTo("~" + odd));
         Assert.That(RuleText.Of(RuleText.Bytes(odd)), Is.EqualTo(odd));
     }
 

@@ -10,7 +10,7 @@ namespace Garnet.Server.Test.Rights;
 /// </summary>
 public sealed class RulesAsTextTests
 {
-    private const int Depth = 8;
+    private const int Depth = 12;
 
     // Together they set every field at least once.
     private static readonly string[] s_users =
@@ -22,7 +22,7 @@ public sealed class RulesAsTextTests
     ];
 
     // What is no rule: what rules are read by, and what is worked out of the patterns when it is first asked for.
-    private static readonly HashSet<string> s_beside = ["UserRights._terms", "Selector._terms", "Selector._keyPatterns", "CommandRules._commands"];
+    private static readonly HashSet<string> s_beside = ["UserRights._terms", "KeyRules._patterns", "CommandRules._commands", "DatabaseRules._databases"];
 
     private static readonly RuleCommands s_commands = new(
     [
@@ -71,7 +71,7 @@ public sealed class RulesAsTextTests
     private static object[] Parts(UserRights rights)
     {
         Selector own = rights.Selectors[0];
-        return [rights, own, .. Fields(own).Select(field => field.GetValue(own)).OfType<object>().Where(static one => one is CommandRules or DatabaseRules)];
+        return [rights, own, .. Fields(own).Select(field => field.GetValue(own)).OfType<object>().Where(static one => one is RulePart)];
     }
 
     private static FieldInfo[] Fields(object part) => part.GetType().GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic);

@@ -15,39 +15,33 @@ internal readonly struct AclGetUser : ICommand
             return call.Null();
         string[] flags = [.. rights.Flags];
         ReadOnlySpan<Selector> selectors = rights.Selectors;
-        call.Out.Map(3 + PartsOf(selectors[0]));
+        IReadOnlyList<RulePart> own = selectors[0].Told;
+        call.Out.Map(3 + own.Count);
         call.Out.Bulk("flags"u8);
         call.Out.Set(flags.Length);
         foreach (string flag in flags)
             call.Out.Bulk(flag);
         call.Out.Bulk("passwords"u8);
         AclCommands.Bulks(ref call, [.. rights.Passwords]);
-        WriteParts(ref call, selectors[0]);
+        WriteParts(ref call, own);
         call.Out.Bulk("selectors"u8);
         call.Out.Array(selectors.Length - 1);
         foreach (Selector selector in selectors[1..])
         {
-            call.Out.Map(PartsOf(selector));
-            WriteParts(ref call, selector);
+            IReadOnlyList<RulePart> parts = selector.Told;
+            call.Out.Map(parts.Count);
+            WriteParts(ref call, parts);
         }
 
         return Reply.Sent;
     }
 
-    private static int PartsOf(Selector selector) => selector.AllowsAllDatabases ? 3 : 4;
-
-    private static void WriteParts(ref Call call, Selector selector)
+    private static void WriteParts(ref Call call, IReadOnlyList<RulePart> parts)
     {
-        WritePart(ref call, "commands", selector.CommandText);
-        WritePart(ref call, "keys", selector.KeyText);
-        WritePart(ref call, "channels", selector.ChannelText);
-        if (!selector.AllowsAllDatabases)
-            WritePart(ref call, "databases", selector.DatabaseText);
-    }
-
-    private static void WritePart(ref Call call, string name, string text)
-    {
-        call.Out.Bulk(name);
-        AclCommands.Bulk(ref call, text);
+        foreach (RulePart part in parts)
+        {
+            call.Out.Bulk(part.Name);
+            AclCommands.Bulk(ref call, part.Text);
+        }
     }
 }

@@ -35,8 +35,7 @@ internal static class StatsText
         info.Field("tracking_total_keys", info.Server.Observers.Tracker.Keys);
         info.Field("tracking_total_items", info.Server.Observers.Tracker.Items);
         info.Field("tracking_total_prefixes", info.Server.Observers.Tracker.PrefixCount);
-        info.Fields(WorkFigures.DeniedAuth, WorkFigures.DeniedCommand);
-        info.Fields(WorkFigures.DeniedKey, WorkFigures.DeniedChannel, WorkFigures.DeniedDatabase);
+        info.Fields(WorkFigures.Denied);
         info.Fields(WorkFigures.AuditWritten, WorkFigures.AuditLost);
         info.Fields(WorkFigures.Handshakes, WorkFigures.HandshakesFailed, WorkFigures.HandshakesUnderWay);
         info.Fields(WorkFigures.FailedCommands, WorkFigures.LogLinesLost);

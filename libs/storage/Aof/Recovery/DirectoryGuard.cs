@@ -23,7 +23,7 @@ internal static class DirectoryGuard
             return;
         string above = Above(path);
         if (File.Exists(above))
-            throw Refused(path, $"{above} is a file, not a directory", "Name a directory.");
+            throw Wrong(path, $"{above} is a file, not a directory");
         try
         {
             Directory.CreateDirectory(path, Owner);
@@ -41,7 +41,7 @@ internal static class DirectoryGuard
         if (directory.LinkTarget != null)
             throw Refused(path, "it is a symbolic link", $"Name the directory it points to: {directory.LinkTarget}.");
         if (!directory.Exists)
-            throw Refused(path, "it is not a directory", "Name a directory.");
+            throw Wrong(path, "it is not a directory");
         UnixFileMode mode = File.GetUnixFileMode(path);
         if ((mode & OthersWrite) != 0)
             throw Refused(path, "others than its owner may write to it", (mode & UnixFileMode.StickyBit) != 0
@@ -59,8 +59,13 @@ internal static class DirectoryGuard
         name is Manifest.FileName or Manifest.NextFileName or Manifest.ReplacingFileName or DirectoryLock.FileName
         || LogFileName.TryParse(name, out _, out _) || SnapshotFileName.TryParse(name, out _);
 
-    public static GarnetException Refused(string path, string why, string next) =>
-        new(ExitKind.Permission, $"the data directory cannot be used: {path}", why, next);
+    public static GarnetException Refused(string path, string why, string next) => Refused(ExitKind.Permission, path, why, next);
+
+    // No right is missing: the setting names something else.
+    private static GarnetException Wrong(string path, string why) => Refused(ExitKind.Configuration, path, why, "Name a directory.");
+
+    private static GarnetException Refused(ExitKind kind, string path, string why, string next) =>
+        new(kind, $"the data directory cannot be used: {path}", why, next);
 
     // The nearest that is there.
     private static string Above(string path)

@@ -48,6 +48,7 @@ internal sealed class DirectoryRecovery(DataDirectory directory, RecoverySetting
         {
             Start = StartOf(recovery, choice, Math.Max(term, 1), store),
             Snapshot = choice.Chosen?.File,
+            SnapshotRecords = choice.Records,
             SnapshotBatch = choice.Chosen?.Batch ?? 0,
             Batches = recovery.Batches,
             Entries = recovery.Entries,

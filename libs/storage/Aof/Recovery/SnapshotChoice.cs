@@ -18,6 +18,8 @@ internal sealed class SnapshotChoice
     public SnapshotName? Chosen { get; private set; }
     /// <summary>Its term, 0 without one.</summary>
     public uint Term { get; private set; }
+    /// <summary>Its records, 0 without one.</summary>
+    public long Records { get; private set; }
     /// <summary>When it was cut, 0 without one.</summary>
     public long StartUnixUs { get; private set; }
     /// <summary>Named by the manifest and damaged.</summary>
@@ -61,7 +63,7 @@ internal sealed class SnapshotChoice
         if (damage is null)
         {
             Chosen = snapshot;
-            (Term, StartUnixUs) = (facts.Term, facts.StartUnixUs);
+            (Term, Records, StartUnixUs) = (facts.Term, facts.Records, facts.StartUnixUs);
             return;
         }
         Damaged.Add(snapshot);

@@ -27,7 +27,7 @@ public enum EvictionPolicy : byte
 /// </summary>
 public static class EvictionPolicies
 {
-    /// <summary>All names, as they stand in redis.conf: those of the enumeration, with dashes.</summary>
+    /// <summary>All names, as they stand in redis.conf: those of the enumeration, with dashes. A constant, as the attribute of the setting takes nothing else.</summary>
     public const string Names =
         "volatile-lru volatile-lfu volatile-random volatile-ttl "
         + "allkeys-lru allkeys-lfu allkeys-random noeviction";
