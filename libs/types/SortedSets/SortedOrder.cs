@@ -20,19 +20,19 @@ public static unsafe class SortedOrder
     }
 
     /// <summary>Names the pages in which a member with that score may lie, or would; false once so much is named that the rest has to wait.</summary>
-    internal static bool TryForesee(ref RecordEdit edit, ref MembersAhead ahead, in RankedMember member, double score)
+    internal static bool TryForesee(ref RecordEdit edit, in RankedMember member, double score)
     {
         PageSpot page = PageOf(ref edit, new SortBound { Kind = BoundKind.Score, Score = score });
-        if (!ahead.TryLook(ref edit, page.Number))
+        if (!edit.TryForesee(page.Number, isNeeded: false))
             return false;
         if (!NextBeginsWith(ref edit, page, score))
             return true;
         PageDirectory.TryNext(ref edit, ref page);
-        if (!ahead.TryLook(ref edit, page.Number))
+        if (!edit.TryForesee(page.Number, isNeeded: false))
             return false;
         // Of many pages that begin with the score only a look into them tells.
         return !NextBeginsWith(ref edit, page, score)
-            || ahead.TryLook(ref edit, PageOf(ref edit, SortBound.Of(score, member.Member, member.MemberBytes)).Number);
+            || edit.TryForesee(PageOf(ref edit, SortBound.Of(score, member.Member, member.MemberBytes)).Number, isNeeded: false);
     }
 
     /// <summary>Adds a member that is not in it; false if there was no memory.</summary>
