@@ -27,6 +27,9 @@ public static unsafe class EditForesight
         return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), cold.KeptBytesMax);
     }
 
+    /// <summary>True if a look at the chunk waits for nothing.</summary>
+    public static bool IsThere(this ref RecordEdit edit, uint number) => edit.Cold is not { } cold || !edit.Awaits(cold, number);
+
     /// <summary>True if none of the chunks that were told of is lacked.</summary>
     public static bool LacksNone(this ref RecordEdit edit) => edit.Cold is null || edit.Foreseen.LacksNone;
 
