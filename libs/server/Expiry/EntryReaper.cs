@@ -150,7 +150,8 @@ internal sealed unsafe class EntryReaper(
         (long begun, long waitedUs) = (tier?.Begun ?? 0, tier?.WaitedUs ?? 0);
         while (_nextFound < _found.Count)
         {
-            if (left <= 0 || _wait.IsBegun || (tier is not null && (tier.Begun - begun >= ReadsPerTick || tier.WaitedUs - waitedUs >= WaitPerTickUs)))
+            if (left <= 0 || _wait.IsBegun
+                || (tier is not null && (tier.Begun - begun >= ReadsPerTick || tier.WaitedUs - waitedUs >= WaitPerTickUs)))
                 return; // the next tick goes on here
             Reap(worker, _found[_nextFound], ns);
             left -= Math.Max(_visit.Seen, 1);

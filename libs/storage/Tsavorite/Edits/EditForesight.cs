@@ -10,7 +10,9 @@ public static unsafe class EditForesight
     /// <summary>The step will come to chunks that <see cref="TryForesee"/> is told of now.</summary>
     public static void BeginForesight(this ref RecordEdit edit) => edit.Foreseen.Begin(edit.Owner);
 
-    /// <summary>The step will come to this chunk. False if no more may be told of now.</summary>
+    /// <summary>
+    /// The step will come to this chunk. False if no more may be told of now: so many are lacked, or memory is full and has taken as much of the value as a session may keep.
+    /// </summary>
     /// <param name="edit">The step.</param>
     /// <param name="number">The chunk's number.</param>
     /// <param name="isNeeded">It cannot do without: if the chunk cannot be read, that is said now, before anything else is waited for.</param>
@@ -24,7 +26,8 @@ public static unsafe class EditForesight
         if (edit.Awaits(cold, number))
             return edit.Foreseen.TryLack(number);
         byte* chunk = isNeeded || edit.CanRead(number) ? edit.FindChunk(number) : null;
-        return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), cold.KeptBytesMax);
+        return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), edit.Core.Tier!.KeptBytesMax)
+            || edit.Core.Arena.Used <= edit.Core.Arena.Ceiling;
     }
 
     /// <summary>True if a look at the chunk waits for nothing.</summary>

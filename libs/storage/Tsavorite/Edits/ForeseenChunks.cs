@@ -36,7 +36,7 @@ internal sealed class ForeseenChunks
         return _lackedCount < _lacked.Length;
     }
 
-    /// <summary>It has this one in memory, of so many bytes; false once these are more than it may bring there before it begins.</summary>
+    /// <summary>It has this one in memory, of so many bytes; false once these are more than that.</summary>
     public bool TryHave(long bytes, long bytesMax) => (_bytes += bytes) <= bytesMax;
 
     /// <summary>Those of the value that are lacked, once.</summary>

@@ -90,9 +90,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True while what is to come, at the most, and long records that are kept take less than half of what may be kept. Others have mostly been used.</summary>
     public bool MayReadAhead => _kept.LongBytes + _comingBytes < _tier.KeptBytesMax / 2;
 
-    /// <summary>Bytes of short records that are kept at the most, those that nobody waits for.</summary>
-    public long KeptBytesMax => _tier.KeptBytesMax;
-
     /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
     public bool MayWalkAhead => _comingBytes < _tier.KeptBytesMax / 2;
 
@@ -179,12 +176,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Forget(default);
     }
 
-    /// <summary>
-    /// Fetches what is missing. Waits for it; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.
-    /// </summary>
-    /// <param name="mayThrow">The step can be done again from here.</param>
-    /// <param name="takesBackMuch">It takes back much then.</param>
-    /// <param name="what">What tells the first that is missing from others; 0: its word.</param>
+    /// <summary>Fetches what is missing, told by its first word or by <paramref name="what"/>. Waits; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.</summary>
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : ColdAddress.Name(_wanted[0]);
