@@ -3,6 +3,7 @@ using Garnet.Server.Test.Net;
 namespace Garnet.Server.Test;
 
 /// <summary>Commands of very many names on a collection that lies on a slow disk: others of the core are served meanwhile.</summary>
+[NonParallelizable] // it takes the cores from others whose clock, which tests move, goes on meanwhile
 internal sealed class SlowDiskNamesTests
 {
     private const int Entries = 30_000, Names = 20_000;
