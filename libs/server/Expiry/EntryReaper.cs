@@ -15,6 +15,7 @@ namespace Garnet.Server.Expiry;
 /// collection is gone through in parts (<see cref="DueEntries"/>): neither a visit, which holds the partition, nor a tick grows with it. Only where the server
 /// decides about expiry itself: a replica is told.
 /// expiry.E1: looks of the walk are nobody's reads: on the tier they bring nothing back but what is removed from, and a tick begins only so many.
+///     What a visit lacks there is begun to be read, and the visit made again once it has come: the reactor serves others meanwhile (<see cref="ReapWait"/>).
 /// expiry.E2: what cannot be read is passed over, and tried again later; the walk goes on with the others.
 /// </summary>
 internal sealed unsafe class EntryReaper(
@@ -28,6 +29,7 @@ internal sealed unsafe class EntryReaper(
     private readonly List<(byte[] Name, uint Segment)> _found = [];
     private readonly TimedPass _pass = new(store);
     private readonly LargeTimes _times = new();
+    private readonly ReapWait _wait = new();
     private readonly uint[] _namespaces = new uint[databases];
     private volatile bool _isActive = mayHaveDue;
     private long _nextMs = mayHaveDue ? 0 : long.MaxValue;
@@ -71,7 +73,7 @@ internal sealed unsafe class EntryReaper(
     /// <summary>Walks on, if it is time; on the first reactor's thread.</summary>
     internal void Tick(Worker worker)
     {
-        if (!_isActive || !mayRun() || store.IsExpiryPaused || !IsTime(worker.NowMs))
+        if (_wait.IsWaiting(worker.Session.Tier) || !_isActive || !mayRun() || store.IsExpiryPaused || !IsTime(worker.NowMs))
             return;
         SessionTier? tier = worker.Session.Tier;
         if (tier is not null)
@@ -148,7 +150,8 @@ internal sealed unsafe class EntryReaper(
         (long begun, long waitedUs) = (tier?.Begun ?? 0, tier?.WaitedUs ?? 0);
         while (_nextFound < _found.Count)
         {
-            if (left <= 0 || (tier is not null && (tier.Begun - begun >= ReadsPerTick || tier.WaitedUs - waitedUs >= WaitPerTickUs)))
+            if (left <= 0 || _wait.IsBegun
+                || (tier is not null && (tier.Begun - begun >= ReadsPerTick || tier.WaitedUs - waitedUs >= WaitPerTickUs)))
                 return; // the next tick goes on here
             Reap(worker, _found[_nextFound], ns);
             left -= Math.Max(_visit.Seen, 1);
@@ -175,7 +178,11 @@ internal sealed unsafe class EntryReaper(
             long againMs = 0;
             try
             {
-                DueEntries.Remove(worker.Session, in key, ref _visit);
+                if (!_wait.TryRemove(worker.Session, in key, ref _visit))
+                {
+                    _isVisiting = true; // once more
+                    return;
+                }
             }
             catch (Exception e) when (Unmet.Is(e) && (worker.Session.Changes & 1) == 0)
             {

@@ -57,7 +57,7 @@ public unsafe struct HashPut : IEdit
         if (Applied == 0 && Members.TryCreateLarge(ref edit, MemberShape.Hash, Pairs, Limits, terms, out Added))
             Applied = Pairs.Count / 2;
         if (Applied == 0 && edit.Exists)
-            MembersAhead.Look(ref edit, Pairs, every: 2);
+            MembersAhead.LookToPut(ref edit, EntryForm.Pair, Pairs);
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {
             edit.CleanBehind();

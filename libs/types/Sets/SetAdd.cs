@@ -45,7 +45,7 @@ public unsafe struct SetAdd : IEdit
         else if (hasText && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
             Added = done = Keys.Count;
         if (done == 0 && edit.Exists)
-            MembersAhead.Look(ref edit, Keys);
+            MembersAhead.LookToPut(ref edit, EntryForm.Member, Keys);
         for (Operands.Reader reader = Keys.Read(); done < Keys.Count && reader.Next(); done++)
         {
             edit.CleanBehind();

@@ -22,13 +22,22 @@ internal static unsafe class PagesAhead
     {
         // What is still lacked of the members is waited for before any page is named.
         for (Operands.Reader reader = operands.Read(); reader.Next();) Find(ref edit, Next(ref reader, arePairs), out _);
-        MembersAhead ahead = new(ref edit);
+        do
+        {
+            edit.BeginForesight();
+            LookAtPages(ref edit, operands, arePairs);
+        }
+        while (edit.AwaitForeseen());
+    }
+
+    private static void LookAtPages(ref RecordEdit edit, in Operands operands, bool arePairs)
+    {
         for (Operands.Reader reader = operands.Read(); reader.Next();)
         {
             RankedMember member = Next(ref reader, arePairs);
-            if (Find(ref edit, member, out double score) && !SortedOrder.TryForesee(ref edit, ref ahead, member, score))
+            if (Find(ref edit, member, out double score) && !SortedOrder.TryForesee(ref edit, member, score))
                 return;
-            if (arePairs && !SortedOrder.TryForesee(ref edit, ref ahead, member, member.Score))
+            if (arePairs && !SortedOrder.TryForesee(ref edit, member, member.Score))
                 return;
         }
     }

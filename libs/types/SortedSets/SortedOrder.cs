@@ -20,19 +20,19 @@ public static unsafe class SortedOrder
     }
 
     /// <summary>Names the pages in which a member with that score may lie, or would; false once so much is named that the rest has to wait.</summary>
-    internal static bool TryForesee(ref RecordEdit edit, ref MembersAhead ahead, in RankedMember member, double score)
+    internal static bool TryForesee(ref RecordEdit edit, in RankedMember member, double score)
     {
         PageSpot page = PageOf(ref edit, new SortBound { Kind = BoundKind.Score, Score = score });
-        if (!ahead.TryLook(ref edit, page.Number))
+        if (!edit.TryForesee(page.Number, isNeeded: false))
             return false;
         if (!NextBeginsWith(ref edit, page, score))
             return true;
         PageDirectory.TryNext(ref edit, ref page);
-        if (!ahead.TryLook(ref edit, page.Number))
+        if (!edit.TryForesee(page.Number, isNeeded: false))
             return false;
         // Of many pages that begin with the score only a look into them tells.
         return !NextBeginsWith(ref edit, page, score)
-            || ahead.TryLook(ref edit, PageOf(ref edit, SortBound.Of(score, member.Member, member.MemberBytes)).Number);
+            || edit.TryForesee(PageSought.NumberOf(ref edit, SortBound.Of(score, member.Member, member.MemberBytes)), isNeeded: false);
     }
 
     /// <summary>Adds a member that is not in it; false if there was no memory.</summary>
@@ -103,9 +103,10 @@ public static unsafe class SortedOrder
         if (addsPage || (isIn && place.Index == 0))
             Resort(ref edit, place.Page);
         PageSpot before = place.Page, behind = place.Page;
-        if (addsPage && PageDirectory.TryPrevious(ref edit, ref before))
+        // What lies on a tier is not the other half: it has not changed.
+        if (addsPage && PageDirectory.TryPrevious(ref edit, ref before) && edit.IsThere(before.Number))
             Resort(ref edit, before);
-        if (addsPage && PageDirectory.TryNext(ref edit, ref behind))
+        if (addsPage && PageDirectory.TryNext(ref edit, ref behind) && edit.IsThere(behind.Number))
             Resort(ref edit, behind);
         return isIn;
     }
@@ -225,7 +226,13 @@ public static unsafe class SortedOrder
     {
         if (IsDecided(page, bound))
             return bound.IsAbove(page.Sort, default);
-        SequencePage.Read(Sequence.Open(ref edit, page.Number).First, out byte* element, out int length);
-        return bound.IsAbove(page.Sort, new ReadOnlySpan<byte>(element + 8, length - 8));
+        return BeginsBelow(ref edit, page.Number, bound);
+    }
+
+    /// <summary>True if the first element of the page of that number is below the bound.</summary>
+    internal static bool BeginsBelow(ref RecordEdit edit, uint number, in SortBound bound)
+    {
+        SequencePage.Read(Sequence.Open(ref edit, number).First, out byte* element, out int length);
+        return bound.IsAbove(Unsafe.ReadUnaligned<double>(element), new ReadOnlySpan<byte>(element + 8, length - 8));
     }
 }

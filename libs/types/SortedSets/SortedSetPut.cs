@@ -47,7 +47,7 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
         if (edit.Exists && !WrongKind)
-            MembersAhead.Look(ref edit, Pairs, every: 2, first: 1);
+            MembersAhead.LookToPut(ref edit, EntryForm.Scored, Pairs);
         MetDue = edit.Exists && !WrongKind && AnyDue(ref edit);
         if (WrongKind || MetDue)
             return false;

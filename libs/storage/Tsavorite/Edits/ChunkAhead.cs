@@ -10,7 +10,8 @@ internal sealed class ChunkAhead
     /// At once; and so many that are there are passed at most to find those. The device has a fourth of them at a time, which is what others wait for; with fewer a walk that is put
     /// off would be done again from its beginning too often.
     /// </summary>
-    private const int ChunksMax = 256, PassedMax = 2 * ChunksMax;
+    public const int ChunksMax = 256;
+    private const int PassedMax = 2 * ChunksMax;
     private const int ChunksFirst = 8, Growth = 2;
 
     // A lack is taken for a walk's next if fewer chunks than this lie between it and what was fetched last. Looks at random chunks of a hundred come so close one time in ten, so that two
@@ -19,9 +20,6 @@ internal sealed class ChunkAhead
     private const int SetShift = 30; // each set of numbers is walked by itself
     private const uint WalksMax = 16;
     private readonly Walk[] _walks = new Walk[WalksMax];
-    private readonly uint[] _named = new uint[ChunksMax];
-    private ulong _namedOwner;
-    private int _namedCount;
     private ulong _toldOwner;
     private uint _told;
 
@@ -48,24 +46,6 @@ internal sealed class ChunkAhead
 
     /// <summary>What follows is not known yet: whatever the walk lacks next is it.</summary>
     public void EndOpen(ulong owner, uint number) => WalkOf(owner, number).IsOpen = true;
-
-    /// <summary>A step begins to name chunks of the value that it will come to.</summary>
-    public void BeginNamed(ulong owner) => (_namedOwner, _namedCount) = (owner, 0);
-
-    /// <summary>It lacks this one; false if no more are kept.</summary>
-    public bool TryName(uint number)
-    {
-        _named[_namedCount++] = number;
-        return _namedCount < ChunksMax;
-    }
-
-    /// <summary>Those that were named of the value, once.</summary>
-    public ReadOnlySpan<uint> TakeNamed(ulong owner)
-    {
-        int count = _namedOwner == owner ? _namedCount : 0;
-        _namedCount = 0;
-        return _named.AsSpan(0, count);
-    }
 
     /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
     public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);

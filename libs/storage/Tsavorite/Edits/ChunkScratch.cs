@@ -18,6 +18,9 @@ internal sealed unsafe class ChunkScratch : IDisposable
     /// <summary>How many of a value's chunks are fetched at once; where there is a tier.</summary>
     public ChunkAhead Ahead => _ahead ??= new ChunkAhead();
     private ChunkAhead? _ahead;
+    /// <summary>The chunks that the step which runs will come to; where there is a tier.</summary>
+    public ForeseenChunks Foreseen => _foreseen ??= new ForeseenChunks();
+    private ForeseenChunks? _foreseen;
     private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);
     private bool _isDisposed;
 

@@ -38,17 +38,10 @@ public static unsafe class EditWalks
         edit.Ahead.Tell(edit.Owner, *numbers);
     }
 
-    /// <summary>The step will come to chunks that <see cref="TryForesee"/> is told of now, in whatever order.</summary>
-    public static void BeginForesight(this ref RecordEdit edit) => edit.Ahead.BeginNamed(edit.Owner);
-
-    /// <summary>The step will come to this chunk: if it lies on a tier, it is fetched with the first that the step lacks. False if no more may be.</summary>
-    public static bool TryForesee(this ref RecordEdit edit, uint number) =>
-        edit.Cold is not { } cold || !edit.Lacks(cold, number) || edit.Ahead.TryName(number);
-
     /// <summary>The chunk is lacked. Most follow each other in the order of their numbers.</summary>
     internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
     {
-        ReadOnlySpan<uint> named = edit.Ahead.TakeNamed(edit.Owner);
+        ReadOnlySpan<uint> named = edit.Foreseen.TakeLacked(edit.Owner);
         for (int i = 0; i < named.Length && cold.MayWalkAhead; i++) edit.Wants(cold, named[i]);
         if (named.Length > 0 || edit.Ahead.TakeTold(edit.Owner, number))
             return;
@@ -59,7 +52,7 @@ public static unsafe class EditWalks
         edit.Ahead.End(edit.Owner, number, next);
     }
 
-    private static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number) => edit.Wants(cold, number, isToBeFetched: false);
+    internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number) => edit.Wants(cold, number, isToBeFetched: false);
 
     // True if it has to be fetched: it is with what is lacked.
     private static bool Wants(this ref RecordEdit edit, ColdReads cold, uint number, bool isToBeFetched = true)

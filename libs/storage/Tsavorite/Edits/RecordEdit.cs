@@ -110,6 +110,10 @@ public unsafe ref struct RecordEdit
     internal readonly KeyRef Key => _key;
     internal readonly ColdReads? Cold => _state == EditState.AllHere ? null : _scratch.Cold;
     internal readonly ChunkAhead Ahead => _scratch.Ahead;
+    internal readonly ForeseenChunks Foreseen => _scratch.Foreseen;
+
+    // It is a change, and nothing has to be taken back if it is put off.
+    internal readonly bool MayAwait => _aim == EditAim.Change && _state == EditState.Unchanged;
 
     /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)

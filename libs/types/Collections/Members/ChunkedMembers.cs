@@ -45,6 +45,17 @@ public static unsafe class ChunkedMembers
     public static uint ChunksFor(long bytes, int entries) =>
         (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1));
 
+    /// <summary>As many chunks as there will be once the entries have so many bytes more, or fewer.</summary>
+    internal static uint ChunksBehind(byte* root, long change)
+    {
+        long bytes = Math.Max(Root.EntryBytes(root) + change, 0);
+        uint chunks = Root.Chunks(root);
+        return (uint)Math.Clamp(chunks, (bytes + ChunkBytes - 1) / ChunkBytes, Math.Max(bytes / (ChunkBytes / 3), 0) + 1);
+    }
+
+    /// <summary>The chunk that one of that number, which is not the first, was a part of, and becomes one of again.</summary>
+    internal static uint PartOf(uint number) => number - (1u << BitOperations.Log2(number));
+
     /// <summary>Merges chunks until there are no more than the entries want, and writes those anew that have more room than they use.</summary>
     public static void Fit(ref RecordEdit edit, EntryForm form)
     {
@@ -302,7 +313,7 @@ public static unsafe class ChunkedMembers
     // Deals the entries of the chunk whose turn it is out to itself and a new one. Without memory for that it waits for a later entry.
     private static void Split(ref RecordEdit edit, EntryForm form, uint chunks)
     {
-        uint bit = 1u << BitOperations.Log2(chunks), number = chunks - bit;
+        uint bit = 1u << BitOperations.Log2(chunks), number = PartOf(chunks);
         if (!edit.CanRead(number))
             return;
         Page page = Open(ref edit, number);
@@ -343,7 +354,7 @@ public static unsafe class ChunkedMembers
     // The reverse: the last chunk's entries go back to where they were split from.
     private static void Merge(ref RecordEdit edit, EntryForm form, uint last)
     {
-        uint number = last - (1u << BitOperations.Log2(last));
+        uint number = PartOf(last);
         if (!edit.CanRead(number) || !edit.CanRead(last))
             return;
         Page left = Open(ref edit, number), right = Open(ref edit, last);

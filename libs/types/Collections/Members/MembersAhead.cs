@@ -5,35 +5,50 @@ namespace Garnet.Types.Collections;
 
 /// <summary>
 /// Has the chunks of members that an operation names fetched side by side, if they lie on a tier: it would wait for the device at each of them otherwise. Used before the
-/// operation looks for the first; for a value that is all in memory it costs a look at the index for each. Others name chunks themselves.
+/// operation looks for the first, and changes anything; for a value that is all in memory it costs a look at the index for each. Others name chunks themselves.
 /// </summary>
 public unsafe struct MembersAhead
 {
-    private const int Places = 512, LooksMax = 4;
+    private readonly uint _chunks;
 
-    private fixed uint _asked[Places]; // numbers of chunks that were asked about, and one, by their low bits or at one of the next places
-    private uint _chunks;
-
-    /// <summary>All the byte strings of a list, or one of every few of them.</summary>
+    /// <summary>All the byte strings of a list, or one of every few of them, whose entries are looked at, or changed to others that are about as large.</summary>
     public static void Look(ref RecordEdit edit, in Operands operands, int every = 1, int first = 0)
     {
         if (operands.Count > every && MayLack(ref edit))
-            LookAtAll(ref edit, operands, every, first);
+            LookAtAll(ref edit, new ResizeAhead { Names = operands, Every = every, First = first });
     }
 
-    /// <summary>False if nothing of the value lies on a tier that could be fetched: nothing of this is made then, whose table has to be cleared.</summary>
+    /// <summary>Entries that are put in, or replace others: fields with values, scores with members, or members. There may be more chunks then, which others are divided into.</summary>
+    public static void LookToPut(ref RecordEdit edit, EntryForm form, in Operands operands)
+    {
+        int every = form == EntryForm.Member ? 1 : 2;
+        if (operands.Count > every && MayLack(ref edit))
+            LookAtAll(ref edit, new ResizeAhead
+            {
+                Names = operands, Every = every, First = form == EntryForm.Scored ? 1 : 0, Form = form, Kind = ResizeKind.Grows,
+            });
+    }
+
+    /// <summary>Entries that are removed. There may be fewer chunks then, which are joined to others.</summary>
+    public static void LookToRemove(ref RecordEdit edit, EntryForm form, in Operands operands)
+    {
+        if (operands.Count > 1 && MayLack(ref edit))
+            LookAtAll(ref edit, new ResizeAhead { Names = operands, Every = 1, Form = form, Kind = ResizeKind.Shrinks });
+    }
+
+    /// <summary>False if nothing of the value lies on a tier that could be fetched: nothing of this is made then.</summary>
     public static bool MayLack(ref RecordEdit edit) => edit.MayLack && Root.IsChunked(edit.Value);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void LookAtAll(ref RecordEdit edit, in Operands operands, int every, int first)
+    private static void LookAtAll(ref RecordEdit edit, ResizeAhead resize)
     {
-        MembersAhead ahead = new(ref edit);
-        int i = 0;
-        for (Operands.Reader reader = operands.Read(); reader.Next(); i++)
+        do
         {
-            if (i % every == first && !ahead.TryLook(ref edit, reader.Bytes, reader.Length))
-                return;
+            MembersAhead ahead = new(ref edit);
+            if (ahead.TryLookAtNames(ref edit, resize) && edit.LacksNone())
+                resize.Look(ref edit);
         }
+        while (edit.AwaitForeseen());
     }
 
     /// <summary>Begins for a value of which something may be lacked.</summary>
@@ -44,19 +59,18 @@ public unsafe struct MembersAhead
     }
 
     /// <summary>False once so much is fetched that the rest has to wait.</summary>
-    public bool TryLook(ref RecordEdit edit, byte* member, int bytes) =>
-        TryLook(ref edit, ChunkedMembers.NumberOf(RecordEdit.Hash(member, bytes, edit.Owner), _chunks));
+    public readonly bool TryLook(ref RecordEdit edit, byte* member, int bytes) =>
+        edit.TryForesee(ChunkedMembers.NumberOf(RecordEdit.Hash(member, bytes, edit.Owner), _chunks));
 
-    /// <summary>The same for a chunk by its number.</summary>
-    public bool TryLook(ref RecordEdit edit, uint number)
+    private readonly bool TryLookAtNames(ref RecordEdit edit, in ResizeAhead resize)
     {
-        uint place = number % Places;
-        for (int looks = LooksMax; looks > 0 && _asked[place] != 0; looks--, place = (place + 1) % Places)
+        int i = 0;
+        for (Operands.Reader reader = resize.Names.Read(); reader.Next(); i++)
         {
-            if (_asked[place] == number + 1)
-                return true;
+            if (i % resize.Every == resize.First && !TryLook(ref edit, reader.Bytes, reader.Length))
+                return false;
         }
-        _asked[place] = number + 1; // where all of these places are taken, in the stead of another: that one may be asked about again
-        return edit.TryForesee(number);
+
+        return true;
     }
 }

@@ -29,7 +29,7 @@ public unsafe struct RemoveMembers : IEdit
             return false;
         EntryForm form = Kind == RecordKind.Set ? EntryForm.Member : Kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
         if (edit.Exists && !IsOfDue)
-            LookAhead(ref edit);
+            LookAhead(ref edit, form);
         bool changed = false;
         for (Operands.Reader reader = Keys.Read(); edit.Exists && reader.Next();)
         {
@@ -44,9 +44,9 @@ public unsafe struct RemoveMembers : IEdit
         return changed;
     }
 
-    private readonly void LookAhead(ref RecordEdit edit)
+    private readonly void LookAhead(ref RecordEdit edit, EntryForm form)
     {
-        MembersAhead.Look(ref edit, Keys);
+        MembersAhead.LookToRemove(ref edit, form, Keys);
         if (Kind == RecordKind.SortedSet)
             PagesAhead.Look(ref edit, Keys, arePairs: false);
     }

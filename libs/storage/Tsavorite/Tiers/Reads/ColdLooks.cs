@@ -84,6 +84,25 @@ internal static unsafe class ColdLooks
         return wants;
     }
 
+    /// <summary>The same, where what is on its way lacks too: the step does not begin before all is there.</summary>
+    public static bool AwaitsChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash, bool isToBeFetched)
+    {
+        bool awaits = false;
+        ulong tag = Shape.TagOf(shape, hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = Volatile.Read(ref *walk.Slot);
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
+                continue;
+            if (reads.Known(word) is not null && reads.IsDone(word))
+                continue;
+            if (isToBeFetched)
+                reads.Record(word);
+            awaits = true;
+        }
+        return awaits;
+    }
+
     /// <summary>True if the word's record was wanted and could not be read; a walk learns what of it was late (<see cref="ColdReads.Late"/>).</summary>
     public static bool IsUnreadable(this ColdReads reads, ulong word)
     {

@@ -176,12 +176,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Forget(default);
     }
 
-    /// <summary>
-    /// Fetches what is missing. Waits for it; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.
-    /// </summary>
-    public void Fetch(bool mayThrow = true, bool takesBackMuch = false)
+    /// <summary>Fetches what is missing, told by its first word or by <paramref name="what"/>. Waits; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.</summary>
+    public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
-        Missing = HasMissing && !takesBackMuch ? ColdAddress.Name(_wanted[0]) : 0;
+        Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : ColdAddress.Name(_wanted[0]);
         Begin(isSpent: Patience.IsSpent);
         if (_wanted.TrueForAll(IsDone)) // it lies in persistent memory; or is refused
         {

@@ -1,0 +1,65 @@
+namespace Tsavorite;
+
+/// <summary>
+/// A step that knows which chunks it will come to says so before it comes to the first, and those that lie on a tier are fetched side by side (<see cref="ForeseenChunks"/>).
+/// A look has the others of them fetched with the first that it lacks. A change waits for all of them before it begins, some at a time, and is put off meanwhile: what it had changed
+/// would have to be taken back for each that is lacked later. What has come is taken to memory each time, where the change would take it too, so that it gets on however often it is put off.
+/// </summary>
+public static unsafe class EditForesight
+{
+    /// <summary>The step will come to chunks that <see cref="TryForesee"/> is told of now.</summary>
+    public static void BeginForesight(this ref RecordEdit edit) => edit.Foreseen.Begin(edit.Owner);
+
+    /// <summary>
+    /// The step will come to this chunk. False if no more may be told of now: so many are lacked, or memory is full and has taken as much of the value as a session may keep.
+    /// </summary>
+    /// <param name="edit">The step.</param>
+    /// <param name="number">The chunk's number.</param>
+    /// <param name="isNeeded">It cannot do without: if the chunk cannot be read, that is said now, before anything else is waited for.</param>
+    /// <exception cref="Garnet.Common.GarnetException">The chunk, which is needed, cannot be read.</exception>
+    public static bool TryForesee(this ref RecordEdit edit, uint number, bool isNeeded = true)
+    {
+        if (edit.Cold is not { } cold || !edit.Foreseen.TryAdd(number))
+            return true;
+        if (!edit.MayAwait)
+            return !edit.Lacks(cold, number) || edit.Foreseen.TryLack(number);
+        if (edit.Awaits(cold, number))
+            return edit.Foreseen.TryLack(number);
+        byte* chunk = isNeeded || edit.CanRead(number) ? edit.FindChunk(number) : null;
+        return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), edit.Core.Tier!.KeptBytesMax)
+            || edit.Core.Arena.Used <= edit.Core.Arena.Ceiling;
+    }
+
+    /// <summary>True if a look at the chunk waits for nothing.</summary>
+    public static bool IsThere(this ref RecordEdit edit, uint number) => edit.Cold is not { } cold || !edit.Awaits(cold, number);
+
+    /// <summary>True if none of the chunks that were told of is lacked.</summary>
+    public static bool LacksNone(this ref RecordEdit edit) => edit.Cold is null || edit.Foreseen.LacksNone;
+
+    /// <summary>
+    /// Before a change begins: true if chunks that were told of were lacked, and are there now, or cannot be read. It is to tell of all once more then: there may be others. False for a look.
+    /// </summary>
+    /// <exception cref="ColdMissException">It is done again once they are there.</exception>
+    public static bool AwaitForeseen(this ref RecordEdit edit)
+    {
+        if (edit.Cold is not { } cold || !edit.MayAwait)
+            return false;
+        ReadOnlySpan<uint> lacked = edit.Foreseen.TakeLacked(edit.Owner);
+        for (int i = 0; i < lacked.Length && (i == 0 || cold.MayWalkAhead); i++) edit.Awaits(cold, lacked[i], isToBeFetched: true);
+        if (!cold.HasMissing)
+            return false;
+        // By its name: its word becomes another one each time that it leaves again before the step begins, which is not to go on for ever.
+        cold.Fetch(what: ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, lacked[0]));
+        return true;
+    }
+
+    // True if the chunk lies on a tier and what may be it is not known, or on its way.
+    private static bool Awaits(this ref RecordEdit edit, ColdReads cold, uint number, bool isToBeFetched = false)
+    {
+        Shape* shape = edit.Core.Shape;
+        ulong hash = ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, number);
+        byte* bucket = Shape.BucketOf(shape, edit.Partition, hash);
+        return Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) == null
+            && cold.AwaitsChunk(shape, edit.Partition, bucket, hash, isToBeFetched);
+    }
+}

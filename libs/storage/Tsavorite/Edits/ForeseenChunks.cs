@@ -1,0 +1,49 @@
+namespace Tsavorite;
+
+/// <summary>
+/// The chunks of a value that a step has said it will come to, whatever their order (<see cref="EditWalks.BeginForesight"/>): those that it lacks, so many that the device
+/// has no more of one step at a time.
+/// </summary>
+internal sealed class ForeseenChunks
+{
+    private const int NumbersMax = 4096; // kept from one step to the next: more take long to be cleared
+    private readonly uint[] _lacked = new uint[ChunkAhead.ChunksMax];
+    private HashSet<uint> _numbers = [];
+    private ulong _owner;
+    private int _lackedCount;
+    private long _bytes;
+
+    /// <summary>True while none of them is lacked.</summary>
+    public bool LacksNone => _lackedCount == 0;
+
+    /// <summary>A step begins to tell which chunks of the value it will come to.</summary>
+    public void Begin(ulong owner)
+    {
+        (_owner, _lackedCount, _bytes) = (owner, 0, 0);
+        if (_numbers.Count > NumbersMax)
+            _numbers = [];
+        else
+            _numbers.Clear();
+    }
+
+    /// <summary>True if it has not told of this one yet.</summary>
+    public bool TryAdd(uint number) => _numbers.Add(number);
+
+    /// <summary>It lacks this one; false if it cannot lack more at a time.</summary>
+    public bool TryLack(uint number)
+    {
+        _lacked[_lackedCount++] = number;
+        return _lackedCount < _lacked.Length;
+    }
+
+    /// <summary>It has this one in memory, of so many bytes; false once these are more than that.</summary>
+    public bool TryHave(long bytes, long bytesMax) => (_bytes += bytes) <= bytesMax;
+
+    /// <summary>Those of the value that are lacked, once.</summary>
+    public ReadOnlySpan<uint> TakeLacked(ulong owner)
+    {
+        int count = _owner == owner ? _lackedCount : 0;
+        _lackedCount = 0;
+        return _lacked.AsSpan(0, count);
+    }
+}

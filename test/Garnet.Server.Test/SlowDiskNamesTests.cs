@@ -1,0 +1,57 @@
+using Garnet.Server.Test.Net;
+
+namespace Garnet.Server.Test;
+
+/// <summary>Commands of very many names on a collection that lies on a slow disk: others of the core are served meanwhile.</summary>
+[NonParallelizable] // it takes the cores from others whose clock, which tests move, goes on meanwhile
+internal sealed class SlowDiskNamesTests
+{
+    private const int Entries = 30_000, Names = 20_000;
+    private static readonly string Filler = new('v', 50);
+
+    // All but what shows itself only when it is changed: 0. Many times as many as are fetched at once, and more than is put back for one piece that is lacked.
+    [TestCase("hash", 0, "HDEL", "old")]
+    [TestCase("hash", 0, "HSET", "old")]
+    [TestCase("hash", 0, "HSET", "new")]
+    [TestCase("set", 0, "SREM", "old")]
+    [TestCase("set", 0, "SADD", "new")]
+    [TestCase("sorted", 0, "ZREM", "old")]
+    [TestCase("sorted", 8, "ZADD", "old")]
+    [TestCase("sorted", 8, "ZADD", "new")]
+    [TestCase("sorted by name", 0, "ZREM", "old")]
+    [TestCase("sorted by name", 8, "ZADD", "new")]
+    public void Twenty_thousand_names_are_changed_with_hardly_a_wait(string kind, int waitsMax, string command, string which)
+    {
+        using HangingStage stage = new();
+        for (int from = 0; from < Entries; from += 5000)
+            stage.Other.Call([AddTo(kind), "key", .. Enumerable.Range(from, 5000).SelectMany(i => Words(kind, "old", i, i))]);
+        stage.Demote("key");
+        stage.Medium.TakesMs = 20;
+        (long before, long waits, int reads) = (stage.Figure("postponed"), stage.Figure("waits"), stage.Medium.Reads);
+        IEnumerable<int> some = Enumerable.Range(0, Names).Select(static i => i * 7919 % Entries);
+        string[] given = [.. command is "HDEL" or "SREM" or "ZREM"
+            ? some.Select(i => Words(kind, which, i, i)[kind[0] == 's' && kind != "set" ? 1 : 0])
+            : some.SelectMany((i, at) => Words(kind, which, i, at * 37 % Entries))];
+        string reply = stage.Slowly(() => stage.Other.Call([command, "key", .. given]));
+        stage.Medium.TakesMs = 0;
+        TestContext.Out.WriteLine(
+            $"{stage.Figure("postponed") - before} times, {stage.Figure("waits") - waits} waits, {stage.Medium.Reads - reads} reads, {reply}");
+        bool isRemoval = given.Length == Names && command != "SADD", isNew = which == "new";
+        Assert.That(reply, Is.EqualTo(isRemoval || isNew ? $"{Names}" : "0"));
+        Assert.That(stage.Other.Call(CountOf(kind), "key"), Is.EqualTo($"{Entries + (isRemoval ? -Names : isNew ? Names : 0)}"));
+        Assert.That(stage.Figure("waits") - waits, Is.AtMost(waitsMax));
+    }
+
+    private static string AddTo(string kind) => kind switch { "hash" => "HSET", "set" => "SADD", _ => "ZADD" };
+
+    private static string CountOf(string kind) => kind switch { "hash" => "HLEN", "set" => "SCARD", _ => "ZCARD" };
+
+    // New ones come to lie between those that are there.
+    private static string[] Words(string kind, string which, int i, int score) => kind switch
+    {
+        "hash" => [$"{i} {which}", Filler],
+        "set" => [$"{i} {which}{Filler}"],
+        "sorted" => [$"{score}", $"{i} {which}{Filler}"],
+        _ => ["0", $"{i} {which}{Filler}"],
+    };
+}
