@@ -149,7 +149,12 @@ internal sealed class TakeoverHostileTests
     [TestCase("*1\r\n$8\r\nshutdown\r\n", "it has SHUTDOWN")]
     [TestCase("*1\r\n$7\r\nDISCARD\r\n*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n", "it has DISCARD")]
     [TestCase("*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$9\r\nmaxmemory\r\n$1\r\n1\r\n", "it has CONFIG")]
-    [TestCase("*1\r\n$3\r\n\u001b[2\r\n", "does not take ?[2")]
+    [TestCase("*1\r\n$3\r\n\u001b[2\r\n", "it has ?[2, which is no change of data")]
+    [TestCase("*2\r\n$8\r\nFUNCTION\r\n$4\r\nkill\r\n", "it has FUNCTION KILL")]
+    [TestCase("*2\r\n$6\r\nSCRIPT\r\n$5\r\ndebug\r\n", "it has SCRIPT DEBUG")]
+    [TestCase("*1\r\n$6\r\nASKING\r\n", "it has ASKING")]
+    [TestCase("*3\r\n$7\r\nLATENCY\r\n$5\r\nRESET\r\n$1\r\nx\r\n", "it has LATENCY")]
+    [TestCase("*2\r\n$4\r\nWAIT\r\n$1\r\nx\r\n", "it has WAIT")]
     [TestCase("*2\r\n$5\r\nLPUSH\r\n$1\r\nn\r\n", "does not take LPUSH")]
     public void Changes_that_cannot_be_end_it_and_what_came_before_is_there(string changes, string why)
     {

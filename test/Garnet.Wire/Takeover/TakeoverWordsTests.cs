@@ -38,6 +38,21 @@ internal sealed class TakeoverWordsTests
         Assert.That(MigrationWords.Parse(["redis://u:p%40@a:1"], new Hashtable()).Source, Is.EqualTo(new ServerAddress("a", 1, "u", "p@")));
     }
 
+    // What a source puts into its stream: what it calls a write, what it repeats to replicas, and what it turns others into.
+    [Test]
+    public void Whatever_writes_data_may_come_in_a_stream()
+    {
+        using ServerProcess redis = ServerProcess.TryStartRedis() ?? throw new IgnoreException("redis-server is not installed");
+        using RespConnection at = new(redis.Address);
+        string[] writing = [.. at.Call("COMMAND", "LIST", "FILTERBY", "ACLCAT", "write").Items.Select(static name => name.Text.ToUpperInvariant())];
+        Assert.That(writing, Has.Length.GreaterThan(90));
+        foreach (string name in writing.Except(["FUNCTION", "MIGRATE"])) Assert.That(AppliedCommands.Has(name.Split('|')[0], name.Split('|')[^1]), name);
+        foreach (string words in (string[])["PUBLISH x", "SPUBLISH x", "EVAL x", "PFCOUNT x", "SCRIPT LOAD", "SCRIPT FLUSH", "FUNCTION LOAD", "HPEXPIREAT x", "XGROUP CREATE"])
+            Assert.That(AppliedCommands.Has(words.Split(' ')[0], words.Split(' ')[1]), words);
+        foreach (string words in (string[])["SHUTDOWN x", "CONFIG SET", "ACL SETUSER", "DISCARD x", "WATCH x", "SCRIPT KILL", "FUNCTION STATS", "REPLICAOF x", "CLIENT KILL", "DEBUG x", "MIGRATE x", "MODULE LOAD"])
+            Assert.That(AppliedCommands.Has(words.Split(' ')[0], words.Split(' ')[1]), Is.False, words);
+    }
+
     [Test]
     public void What_the_guide_shows_can_be_run_and_help_knows_all_of_it()
     {
