@@ -62,7 +62,7 @@ internal sealed class ChangeBatch(TargetLink target, Place stands)
         target.Bytes.Send("*1\r\n$4\r\nEXEC\r\n"u8);
         Answer done = target.Bytes.ReadBrief();
         if (Answer.Passes(_refusal ?? done.Text))
-            throw new IOException($"{target.Bytes.Address} does not take changes for now: {_refusal ?? done.Printable}");
+            throw new PassingException($"{target.Bytes.Address} does not take changes for now: {_refusal ?? done.Printable}");
         if (_refusal is not null)
             throw Stopped(_refused.Name, _refused.Offset, _refusal, NothingFromThere);
         if (done.IsNil)

@@ -144,8 +144,8 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
         string next = name is "FUNCTION" or "SCRIPT" && _args.Count > 1 ? NameOf(_args.Items[1].Span) : "";
         if (!AppliedCommands.Has(name, next))
         {
-            throw Unreadable(
-                $"it has {Answer.Shown(Encoding.Latin1.GetBytes($"{name} {next}".TrimEnd()))}, which is no change of data that migrate knows");
+            string shown = Answer.Shown(Encoding.Latin1.GetBytes($"{name} {next}".TrimEnd()));
+            throw Unreadable($"it has {shown}, which is no change of data that migrate knows");
         }
         if (name is "RENAME" or "RENAMENX" or "COPY" or "MOVE" or "SWAPDB")
             Moves++;

@@ -35,7 +35,8 @@ internal sealed class Comparison(KeyedLink source, KeyedLink target, Func<bool> 
         }
         if (!GoesOn())
         {
-            lines.Say("ended", string.Create(CultureInfo.InvariantCulture, $"The comparison has ended too soon, at {compared} of {all} keys."));
+            lines.Say("ended", string.Create(
+                CultureInfo.InvariantCulture, $"The comparison has ended too soon, at {compared} of {all} keys."));
             return false;
         }
         foreach ((int database, byte[] key) in _differing.Take(NamedMax))

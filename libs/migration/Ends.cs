@@ -5,8 +5,29 @@ namespace Garnet.Migration;
 /// <summary>The two ends of a migration, looked at before anything is removed or promised: which servers they are, and in which roles.</summary>
 internal static class Ends
 {
-    /// <summary>Throws where source and target are no two servers, or one cannot be what it has to be.</summary>
-    internal static void Demand(MigrationOptions options, MigrationLines lines)
+    private const int BetweenTriesMs = 1000;
+
+    /// <summary>Throws where source and target are no two servers, or one cannot be what it has to be. False if it was told to end.</summary>
+    internal static bool TryDemand(MigrationOptions options, MigrationLines lines, CancellationToken ends)
+    {
+        long untilMs = Environment.TickCount64 + (options.Source.WaitSeconds * 1000L);
+        while (true)
+        {
+            try
+            {
+                Demand(options, lines);
+                return true;
+            }
+            catch (PassingException e) when (Environment.TickCount64 < untilMs)
+            {
+                lines.Tell("waiting", $"waiting: {e.Message}");
+                if (ends.WaitHandle.WaitOne(BetweenTriesMs))
+                    return false;
+            }
+        }
+    }
+
+    private static void Demand(MigrationOptions options, MigrationLines lines)
     {
         ServerState source = ServerState.Of(options.Source), target = ServerState.Of(options.Target);
         if (source.RunId.Length > 0 && source.RunId == target.RunId)

@@ -13,7 +13,8 @@ internal sealed class KeyScan(MigrationOptions options, MigrationLines lines)
 
     internal bool Run(CancellationToken ends)
     {
-        Ends.Demand(options, lines);
+        if (!Ends.TryDemand(options, lines, ends))
+            return false;
         using TargetLink target = TargetLink.Open(options.Target);
         using KeyedLink source = KeyedLink.Open(options.Source);
         using var announced = Announcement.Make(options.Target, ends);

@@ -75,8 +75,8 @@ internal sealed class KeyedLink(ByteLink link) : IDisposable
     internal IEnumerable<byte[]> Lacking(int database, byte[][] keys)
     {
         Select(database);
-        return keys.Zip(CallEach(keys.Select(static key => (byte[][])["EXISTS"u8.ToArray(), key]))).Where(static one => one.Second.Text == "0")
-            .Select(static one => one.First);
+        List<Answer> found = CallEach(keys.Select(static key => (byte[][])["EXISTS"u8.ToArray(), key]));
+        return keys.Where((_, index) => found[index].Text == "0");
     }
 
     /// <summary>What it says of itself.</summary>

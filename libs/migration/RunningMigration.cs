@@ -76,7 +76,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     // False if it was told to end.
     private bool Begin(CancellationToken ends)
     {
-        Ends.Demand(options, lines);
+        if (!Ends.TryDemand(options, lines, ends))
+            return false;
         _target = TargetLink.Open(options.Target);
         Place? place = _target.ReadPlace();
         if (!options.Replaces && place is null)

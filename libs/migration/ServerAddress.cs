@@ -20,7 +20,10 @@ public sealed record ServerAddress(string Host, int Port, string User, string Pa
         if (Array.Exists(s_encrypted, scheme => text.StartsWith(scheme, StringComparison.Ordinal)))
             throw Wrong("migrate does not speak TLS", "Put a tunnel (stunnel, an SSH forward) in between and name its near end");
         if (text.StartsWith(Local, StringComparison.Ordinal) || text.StartsWith('/'))
-            throw Wrong("migrate connects by TCP, not to the path of a socket", "Have that server listen on a port of 127.0.0.1 too, and name it");
+        {
+            throw Wrong("migrate connects by TCP, not to the path of a socket",
+                "Have that server listen on a port of 127.0.0.1 too, and name it");
+        }
         if (text.StartsWith(ValkeyScheme, StringComparison.Ordinal))
             text = text[ValkeyScheme.Length..];
         string full = text.StartsWith(Scheme, StringComparison.Ordinal) ? text : Scheme + text;

@@ -53,7 +53,8 @@ internal sealed record ServerState(string RunId, string Role, string History, st
 
         string Text(string name) => fields.GetValueOrDefault(name, "");
 
-        bool TryNumber(string name, out long number) => long.TryParse(Text(name), NumberStyles.None, CultureInfo.InvariantCulture, out number);
+        bool TryNumber(string name, out long number) =>
+            long.TryParse(Text(name), NumberStyles.None, CultureInfo.InvariantCulture, out number);
     }
 
     /// <summary>True if both have the same data, as one is a replica of the other, or both of a third.</summary>

@@ -73,7 +73,8 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
 
     /// <summary>What is thrown where another run writes to the target.</summary>
     internal GarnetException Taken() => new(ExitKind.Configuration, $"another migrate copies to {Bytes.Address}",
-        $"the key {Place.Name} has become another one's", "See that only one runs; if what the target holds is not whole, run that with --replace");
+        $"the key {Place.Name} has become another one's",
+        "See that only one runs; if what the target holds is not whole, run that with --replace");
 
     /// <summary>Throws if it holds keys, or functions, which would be mixed with what comes (migration.M3).</summary>
     internal void DemandEmpty()
@@ -196,7 +197,7 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
 
     /// <summary>What is thrown where it does not take something.</summary>
     internal Exception Refusal(string what, Answer said) => said.IsPassing
-        ? new IOException($"{Bytes.Address} does not take {what} for now: {said.Printable}")
+        ? new PassingException($"{Bytes.Address} does not take {what} for now: {said.Printable}")
         : Refusal($"the target {Bytes.Address} does not take {what}", said.Printable, "What it has is not all of the source's");
 
     /// <summary>The same, with what it is to say.</summary>

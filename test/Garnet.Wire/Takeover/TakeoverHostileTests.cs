@@ -109,7 +109,7 @@ internal sealed class TakeoverHostileTests
         using ServerProcess ours = Ours();
         using RespConnection other = new(ours.Address);
         using FakeSource source = new(words => words[0] == request ? [FakeSource.Latin(answer)] : null) { EndsBehind = request };
-        (int code, string said) = Migration.RunHere(source.Address, ours.Address);
+        (int code, string said) = Migration.RunHere(source.Address, ours.Address, "--timeout", "1");
         Assert.That(code, Is.EqualTo(64).Or.EqualTo(1), said);
         Assert.That(said, Does.Contain(why).And.Not.Contain("\u001b"));
         Assert.That(other.Call("DBSIZE").ToString(), Is.EqualTo(":0"));
