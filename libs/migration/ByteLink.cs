@@ -192,7 +192,7 @@ internal sealed unsafe class ByteLink : IDisposable
 
     /// <summary>What is thrown where the other end refuses what it has to do for us, or cannot do it for now.</summary>
     internal Exception Refused(string what, Answer said) => said.IsPassing
-        ? new PassingException($"{Address} does not answer to {what} for now: {said.Printable}")
+        ? new PassingException($"{Address} cannot answer for now: {said.Printable}")
         : new GarnetException(ExitKind.Configuration, $"{Address} refuses {what}", said.Printable,
             "Give it the user and the password that may do so: in its address, or by GARNET_SOURCE_PASSWORD, GARNET_TARGET_PASSWORD or …_FILE; "
                 + "the guide lists the rights it needs");

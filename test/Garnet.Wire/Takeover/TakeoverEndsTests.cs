@@ -66,6 +66,33 @@ internal sealed class TakeoverEndsTests
         foreach (string key in (string[])["near", "far"]) Assert.That(pair.Other.Call("PEXPIRETIME", key).Text, Is.EqualTo(pair.At.Call("PEXPIRETIME", key).Text), key);
     }
 
+    [TestCase("--cut-over", "--pause-source", "30")]
+    [TestCase("--scan")]
+    public void The_rights_that_the_guide_lists_are_enough(params string[] options)
+    {
+        using var pair = new Pair();
+        string[] shown = [.. File.ReadLines(Path.Combine(Repository.Root, "website/docs/guide/keeping-data.md")).Where(static line => line.StartsWith("ACL SETUSER migrate "))];
+        Assert.That(shown, Has.Length.EqualTo(2));
+        Assert.That(pair.At.Call(shown[0].Split(' ')).ToString(), Is.EqualTo("+OK"));
+        Assert.That(pair.Other.Call(shown[1].Split(' ')).ToString(), Is.EqualTo("+OK"));
+        pair.At.Call("FUNCTION", "LOAD", "#!lua name=mylib\nredis.register_function('one', function() return 1 end)");
+        pair.At.CallAll(Enumerable.Range(0, 2_000).Select(static i => (string[])["SET", $"k{i}", "v", "EX", $"{1_000 + i * 10}"]));
+        using Migration run = Migration.Begin($"redis://migrate:secret@{pair.Redis.Address}", $"redis://migrate:secret@{pair.Ours.Address}", [.. options, "--replace", "--verify", "100"]);
+        (int code, string said) = run.End();
+        Assert.That(code, Is.Zero, said);
+        Assert.That(said, Does.Contain(": 0 differ."));
+        Assert.That(pair.Other.Call("FCALL", "one", "0").ToString(), Is.EqualTo(":1"));
+    }
+
+    [Test]
+    public void A_target_that_evicts_is_warned_of()
+    {
+        using var pair = new Pair("", "--maxmemory 64mb --maxmemory-policy allkeys-lru");
+        (int code, string said) = pair.Migrate("--until-caught-up");
+        Assert.That(code, Is.Zero, said);
+        Assert.That(said, Does.Contain("has maxmemory-policy allkeys-lru"));
+    }
+
     [Test]
     public void Two_copies_at_once_are_refused_also_when_the_first_stands_still()
     {
