@@ -194,8 +194,8 @@ internal sealed unsafe class ByteLink : IDisposable
     internal Exception Refused(string what, Answer said) => said.IsPassing
         ? new PassingException($"{Address} cannot answer for now: {said.Printable}")
         : new GarnetException(ExitKind.Configuration, $"{Address} refuses {what}", said.Printable,
-            "Give it the user and the password that may do so: in its address, or by GARNET_SOURCE_PASSWORD, GARNET_TARGET_PASSWORD or …_FILE; "
-                + "the guide lists the rights it needs");
+            "Give it the user and the password that may do so: in its address, or by GARNET_SOURCE_PASSWORD, GARNET_TARGET_PASSWORD "
+                + "or …_FILE; the guide lists the rights it needs");
 
     private void MakeRoom()
     {

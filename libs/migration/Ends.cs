@@ -40,7 +40,7 @@ internal static class Ends
             throw Wrong($"the target {options.Target} is a replica (READONLY)", "what it holds is given to it by its primary",
                 "Name its primary, or make it one with REPLICAOF NO ONE");
         }
-        if (source.SharesDataWith(target) || !source.IsLinked)
+        if ((source.IsReplica && source.SharesDataWith(target)) || !source.IsLinked)
         {
             throw Wrong($"{options.Source} is a replica of {options.Target}, or has no link to its primary",
                 source.IsLinked ? "both have the same replication id" : "its data may be those of any moment, and whose is not known",

@@ -117,15 +117,14 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
             CatchUp(ends);
             long writes = _changes.Writes;
             SetNearTimes(ends);
-            isWell = GoesOn(ends) && Verify(ends) & CatchUp(ends) & StaysQuiet(writes, ends);
-            if (ends.IsCancellationRequested)
+            isWell = GoesOn(ends) && (Verify(ends) & CatchUp(ends) & StaysQuiet(writes, ends)) && GoesOn(ends);
+            if (!isWell && ends.IsCancellationRequested)
                 return null;
-            if (!IsPaused())
+            if (!isWell && !IsPaused())
             {
                 lines.Say("failed", "The pause of the source has ended too soon: nothing is cut over. "
                     + "Give --pause-source more seconds, or --verify fewer keys.");
             }
-            isWell = isWell && IsPaused();
             if (!isWell)
                 return false;
             Ends.DemandMaster(options.Source, _asked.State());
