@@ -35,6 +35,8 @@ internal sealed class CommandLine
         int at = 0;
         if (args is ["check" or "repair", ..])
             return line.TakeDataVerb(args);
+        if (args is ["help"])
+            args = ["--help"];
         if (args is ["migrate", ..])
             return line.TakeMigration(args[1..]);
         if (args is ["ping" or "health", ..])

@@ -18,7 +18,7 @@ internal static class Usage
                garnet-server migrate SOURCE [TARGET] [options]   takes over a running Redis, and follows it until the clients change over
                    SOURCE and TARGET (127.0.0.1:6379 if none is named): redis://[user:password@]host[:port], or host[:port];
                    passwords also from GARNET_SOURCE_PASSWORD and GARNET_TARGET_PASSWORD, or from the files that ..._PASSWORD_FILE name
-                   --replace                removes what the target holds first, where it cannot go on with it
+                   --replace                removes what the target, which is named then, holds first, where it cannot go on with it
                    --until-caught-up        ends when the target has all that the source had at one moment
                    --cut-over               ends for good then; writers have to wait meanwhile (CLIENT PAUSE ... WRITE on the source)
                    --pause-source SECONDS   of --cut-over: has them wait itself, for so long at most

@@ -184,17 +184,18 @@ internal sealed unsafe class ByteLink : IDisposable
                 throw Refused("the password", said);
         }
         Answer pong = Call("PING");
-        if (pong.Text.StartsWith("LOADING", StringComparison.Ordinal))
-            throw new IOException($"{Address} is still loading its data");
         if (pong.IsError)
             throw Refused("PING", pong);
         if (pong.Text != "PONG")
             throw new IOException($"{Address} is no server of this protocol: it does not answer PING with PONG");
     }
 
-    /// <summary>What is thrown where the other end refuses what it has to do for us.</summary>
-    internal GarnetException Refused(string what, Answer said) => new(ExitKind.Configuration, $"{Address} refuses {what}", said.Printable,
-        "Give it the user and the password that may do so: in its address, or by GARNET_SOURCE_PASSWORD, GARNET_TARGET_PASSWORD or …_FILE");
+    /// <summary>What is thrown where the other end refuses what it has to do for us, or cannot do it for now.</summary>
+    internal Exception Refused(string what, Answer said) => said.IsPassing
+        ? new PassingException($"{Address} cannot answer for now: {said.Printable}")
+        : new GarnetException(ExitKind.Configuration, $"{Address} refuses {what}", said.Printable,
+            "Give it the user and the password that may do so: in its address, or by GARNET_SOURCE_PASSWORD, GARNET_TARGET_PASSWORD "
+                + "or …_FILE; the guide lists the rights it needs");
 
     private void MakeRoom()
     {

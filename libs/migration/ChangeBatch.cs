@@ -31,10 +31,7 @@ internal sealed class ChangeBatch(TargetLink target, Place stands)
     internal void Add(ReadOnlySpan<byte> command, string name, long offset, int database)
     {
         if (_commands.Count == 0)
-        {
-            Guard();
-            Put("*1\r\n$5\r\nMULTI\r\n"u8, "MULTI", offset);
-        }
+            Begin(offset);
         if (target.Database != database)
         {
             target.DemandDatabase(database);
@@ -48,8 +45,15 @@ internal sealed class ChangeBatch(TargetLink target, Place stands)
     /// <summary>Has it done, and waits for that. An error leaves the place as it was if nothing was done, else it stands behind the batch.</summary>
     internal void Commit(Place place)
     {
+        if (_commands.Count > 0)
+            Write(place);
+    }
+
+    /// <summary>The same, also if there is nothing but the place.</summary>
+    internal void Write(Place place)
+    {
         if (_commands.Count == 0)
-            return;
+            Begin(place.Offset);
         if (target.Database != 0)
             Put(SelectOf(0), "SELECT", place.Offset);
         target.Database = 0;
@@ -57,6 +61,8 @@ internal sealed class ChangeBatch(TargetLink target, Place stands)
         Flush();
         target.Bytes.Send("*1\r\n$4\r\nEXEC\r\n"u8);
         Answer done = target.Bytes.ReadBrief();
+        if (Answer.Passes(_refusal ?? done.Text))
+            throw new PassingException($"{target.Bytes.Address} does not take changes for now: {_refusal ?? done.Printable}");
         if (_refusal is not null)
             throw Stopped(_refused.Name, _refused.Offset, _refusal, NothingFromThere);
         if (done.IsNil)
@@ -74,6 +80,25 @@ internal sealed class ChangeBatch(TargetLink target, Place stands)
         _stands = place;
         _commands.Clear();
         Bytes = 0;
+    }
+
+    /// <summary>The target is a server of its own from here on.</summary>
+    internal void Forget()
+    {
+        Begin(_stands.Offset);
+        Put(ByteLink.Encode("DEL"u8.ToArray(), Place.Key), "DEL", _stands.Offset);
+        Flush();
+        Answer done = target.Bytes.Call("EXEC");
+        if (done.IsNil)
+            throw Moved();
+        if (_refusal is not null || done.Items.Count != 1 || done.Items[0].IsError)
+            throw target.Refusal("DEL", done);
+    }
+
+    private void Begin(long offset)
+    {
+        Guard();
+        Put("*1\r\n$5\r\nMULTI\r\n"u8, "MULTI", offset);
     }
 
     private static byte[] SelectOf(int database) =>

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Common.Time;
 
 namespace Garnet.Migration;
 
@@ -12,22 +13,15 @@ namespace Garnet.Migration;
 internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, Place from) : IDisposable
 {
     private const int CommandsMax = 1000, ArgsMax = 16 << 20, NameBytesMax = 64;
-    private const long BatchBytesMax = 1 << 20, ArgBytesMax = 512L << 20, CommandBytesMax = 1L << 30;
-
-    // What no source ever sends, and would end the transaction or change more of the target than its data.
-    private static readonly HashSet<string> s_neverSent =
-    [
-        "ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "DISCARD", "FAILOVER", "HELLO", "MIGRATE",
-        "MODULE", "MONITOR", "PSUBSCRIBE", "PSYNC", "QUIT", "REPLICAOF",
-        "RESET", "SAVE", "SHUTDOWN", "SLAVEOF", "SSUBSCRIBE", "SUBSCRIBE", "SYNC",
-        "UNWATCH", "WATCH",
-    ];
+    private const long BatchBytesMax = 1 << 20, LargeBytes = 64 << 20, ArgBytesMax = 512L << 20, CommandBytesMax = 1L << 30;
 
     private readonly RespParser _parser = new();
     private readonly ArgList _args = new();
     private readonly RespLimits _limits = new() { ArgsMax = ArgsMax, BulkBytesMax = ArgBytesMax };
     private long _needed, _received = from.Offset;
+    private readonly SystemClock _clock = new();
     private int _database = from.Database;
+    private TargetTimes _times = from.Times;
     private bool _isWithin;
 
     /// <summary>Up to here the target has answered that all is done.</summary>
@@ -39,23 +33,45 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
     /// <summary>Commands that have given a key another name or database.</summary>
     internal long Moves { get; private set; }
 
-    /// <summary>True while keys get later times of expiry than the source says.</summary>
-    internal bool Shifts { get; set; } = from.IsShifted;
+    /// <summary>Commands that somebody must have sent: not messages, nor what a source deletes because it is due.</summary>
+    internal long Writes { get; private set; }
 
-    /// <summary>What is written down as such: false once all keys have their real times.</summary>
-    internal bool IsShifted { get; set; } = from.IsShifted;
+    /// <summary>Keys that are due before that get later times than the source says.</summary>
+    internal long ShiftsUntilMs { get; set; } = long.MaxValue;
+
+    /// <summary>Writes down which times the target's keys have, behind all that is applied; false in the middle of a transaction.</summary>
+    internal bool TryMark(TargetTimes times)
+    {
+        if (_isWithin)
+            return false;
+        _times = times;
+        batch.Write(new Place(source.History, _received, _database, times));
+        Applied = _received;
+        return true;
+    }
 
     /// <summary>Applies what has come and is whole.</summary>
     internal void Apply()
     {
-        while (TryNext())
+        try
         {
-            if (!_isWithin && (batch.Commands >= CommandsMax || batch.Bytes >= BatchBytesMax))
+            while (TryNext())
+            {
+                if (!_isWithin && (batch.Commands >= CommandsMax || batch.Bytes >= BatchBytesMax))
+                    Commit();
+            }
+            if (!_isWithin)
                 Commit();
         }
-        if (!_isWithin)
-            Commit();
+        catch (Exception e) when (ByteLink.IsLost(e) && batch.Bytes > LargeBytes)
+        {
+            throw new IOException($"{e.Message.TrimEnd('.')}, in a transaction of {MigrationLines.Megabytes(batch.Bytes)} MB: "
+                + "the target's client-query-buffer-limit may have to be higher", e);
+        }
     }
+
+    /// <summary>The target is a server of its own from here on.</summary>
+    internal void Forget() => batch.Forget();
 
     /// <inheritdoc/>
     public void Dispose() => _args.Dispose();
@@ -63,7 +79,7 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
     private void Commit()
     {
         int commands = batch.Commands;
-        batch.Commit(new Place(source.History, _received, _database, IsShifted));
+        batch.Commit(new Place(source.History, _received, _database, _times));
         Commands += commands;
         Applied = _received;
         source.Has(Applied, now: false);
@@ -125,14 +141,20 @@ internal sealed unsafe class ChangeReader(SourceLink source, ChangeBatch batch, 
 
     private void Add(ReadOnlySpan<byte> command, string name, long at)
     {
-        if (s_neverSent.Contains(name))
-            throw Unreadable($"it has {name}, which changes no data");
+        string next = name is "FUNCTION" or "SCRIPT" && _args.Count > 1 ? NameOf(_args.Items[1].Span) : "";
+        if (!AppliedCommands.Has(name, next))
+        {
+            string shown = Answer.Shown(Encoding.Latin1.GetBytes($"{name} {next}".TrimEnd()));
+            throw Unreadable($"it has {shown}, which is no change of data that migrate knows");
+        }
         if (name is "RENAME" or "RENAMENX" or "COPY" or "MOVE" or "SWAPDB")
             Moves++;
         if (name == "SWAPDB") // the place must not go with its database
             batch.Add(ByteLink.Encode("DEL"u8.ToArray(), Place.Key), "DEL", at, 0);
-        if (Shifts && ShiftedTimes.Rewrite(name, _args) is { } shifted)
-            batch.Add(shifted, name, at, _database);
+        if (!(name is "PUBLISH" or "SPUBLISH" || (name is "DEL" or "UNLINK" && _args.Count == 2)))
+            Writes++;
+        if (_times != TargetTimes.Real && ShiftedTimes.Rewrite(name, _args, _clock.UnixMs, ShiftsUntilMs) is { } other)
+            batch.Add(other, name, at, _database);
         else
             batch.Add(command, name, at, _database);
     }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Time;
 
 namespace Garnet.Migration;
 
@@ -9,7 +10,7 @@ namespace Garnet.Migration;
 internal sealed class Follower(MigrationOptions options, MigrationLines lines, SourceLink source, TargetLink target, Place from)
     : IDisposable
 {
-    private const int LookEveryMs = 100, PassesMax = 3;
+    private const int LookEveryMs = 100, PassesMax = 3, QuietMs = 1000, NearMs = 3_600_000;
 
     private readonly ChangeReader _changes = new(source, new ChangeBatch(target, from), from);
     private readonly KeyedLink _asked = KeyedLink.Open(options.Source);
@@ -21,6 +22,8 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
     internal bool? Run(CancellationToken ends)
     {
         source.Has(from.Offset, now: true);
+        if (from.Times == TargetTimes.Mixed) // a cut-over was given up
+            ChangeTimes(ShiftedTimes.ToLater, TargetTimes.Shifted, ends);
         while (!ends.IsCancellationRequested)
         {
             Step(LookEveryMs);
@@ -79,10 +82,12 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
     // All that the source has at this moment; false if it is to end, or a pause has ended, before that.
     private bool CatchUp(CancellationToken ends)
     {
-        for (long offset = _asked.Offset(); _changes.Applied < offset && !ends.IsCancellationRequested && IsPaused();)
+        for (long offset = _asked.Offset(); _changes.Applied < offset && GoesOn(ends);)
             Step(LookEveryMs);
-        return !ends.IsCancellationRequested && IsPaused();
+        return GoesOn(ends);
     }
+
+    private bool GoesOn(CancellationToken ends) => !ends.IsCancellationRequested && IsPaused();
 
     private bool IsPaused() => Environment.TickCount64 < _pauseEndsMs;
 
@@ -100,31 +105,39 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
     private bool? CutOver(CancellationToken ends)
     {
         bool pauses = options.PauseSeconds > 0, isWell = false;
-        SetTimes(ends);
-        long moves = _changes.Moves;
+        Ends.DemandMaster(options.Source, _asked.State());
+        SetFarTimes(ends);
+        if (ends.IsCancellationRequested)
+            return null;
         _pauseEndsMs = pauses ? Environment.TickCount64 + (options.PauseSeconds * 1000L) : long.MaxValue;
         if (pauses)
             _asked.Pause(options.PauseSeconds);
         try
         {
             CatchUp(ends);
-            if (_changes.Moves != moves)
-                SetTimes(ends);
-            isWell = Verify(ends) & CatchUp(ends);
-            if (ends.IsCancellationRequested)
+            long writes = _changes.Writes;
+            SetNearTimes(ends);
+            isWell = GoesOn(ends) && (Verify(ends) & CatchUp(ends) & StaysQuiet(writes, ends)) && GoesOn(ends);
+            if (!isWell && ends.IsCancellationRequested)
                 return null;
-            if (!IsPaused())
+            if (!isWell && !IsPaused())
             {
                 lines.Say("failed", "The pause of the source has ended too soon: nothing is cut over. "
                     + "Give --pause-source more seconds, or --verify fewer keys.");
             }
             if (!isWell)
                 return false;
-            target.Forget();
+            Ends.DemandMaster(options.Source, _asked.State());
+            _changes.Forget();
             string left = pauses ? $" Its writers wait for {options.PauseSeconds} s at most: CLIENT UNPAUSE gives it back to them." : "";
             lines.Say("done", $"Done: {options.Target} has all that {options.Source} had. "
                 + $"Let clients use {options.Target} now, and stop the source.{left}");
             return true;
+        }
+        catch
+        {
+            isWell = false;
+            throw;
         }
         finally
         {
@@ -133,23 +146,61 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
         }
     }
 
-    // While it goes on, a key may get another name behind the place up to which it has come: then it is done once more.
-    private void SetTimes(CancellationToken ends)
+    // False if somebody has written since, or does in the next moment.
+    private bool StaysQuiet(long writes, CancellationToken ends)
     {
-        if (!from.IsShifted)
+        for (long endMs = Environment.TickCount64 + QuietMs; Environment.TickCount64 < endMs && _changes.Writes == writes && GoesOn(ends);)
+            Step(LookEveryMs);
+        if (_changes.Writes == writes)
+            return true;
+        lines.Say("failed", $"Nothing is cut over: writers still change {options.Source}, and what they write after the end would be lost. "
+            + $"Have them wait first (CLIENT PAUSE … WRITE on {options.Source}), or run it with --pause-source SECONDS.");
+        return false;
+    }
+
+    // Before writers wait: what is not due before they go on elsewhere. A key that is due sooner keeps its later time: its PERSIST or EXPIRE
+    // may still be on its way.
+    private void SetFarTimes(CancellationToken ends)
+    {
+        if (from.Times == TargetTimes.Real)
             return;
-        _changes.Shifts = false;
+        while (!_changes.TryMark(TargetTimes.Mixed) && GoesOn(ends))
+            Step(LookEveryMs);
+        _changes.ShiftsUntilMs = new SystemClock().UnixMs + NearMs;
+        ChangeTimes(ShiftedTimes.ToReal(_changes.ShiftsUntilMs), TargetTimes.Mixed, ends);
+    }
+
+    // While they wait and the target has everything: the rest.
+    private void SetNearTimes(CancellationToken ends)
+    {
+        if (from.Times == TargetTimes.Real || !GoesOn(ends))
+            return;
+        _changes.ShiftsUntilMs = 0;
+        ChangeTimes(ShiftedTimes.ToReal(0), TargetTimes.Mixed, ends);
+    }
+
+    // While it goes on, a key may get another name behind the place up to which it has come: then it is done once more.
+    private void ChangeTimes(Func<long, long> changed, TargetTimes after, CancellationToken ends)
+    {
         using KeyedLink there = KeyedLink.Open(options.Target);
         long? keys = 0, moves = -1;
         for (int pass = 0; pass < PassesMax && moves != _changes.Moves && keys is not null; pass++)
         {
             moves = _changes.Moves;
-            keys += ShiftedTimes.SetAll(there, () => Step(0), ends);
+            keys += ShiftedTimes.ChangeAll(there, changed, () => StepsOn(ends));
         }
         if (keys is null)
             return;
-        _changes.IsShifted = false;
-        lines.Say("times", string.Create(CultureInfo.InvariantCulture, $"Keys that have the source's times of expiry now: {keys}."));
+        while (!_changes.TryMark(after) && GoesOn(ends))
+            Step(LookEveryMs);
+        string whose = after == TargetTimes.Mixed ? "the source's times" : "later times";
+        lines.Say("times", string.Create(CultureInfo.InvariantCulture, $"Keys that have got {whose} of expiry: {keys}."));
+    }
+
+    private bool StepsOn(CancellationToken ends)
+    {
+        Step(0);
+        return GoesOn(ends);
     }
 
     private bool Verify(CancellationToken ends)
@@ -157,6 +208,6 @@ internal sealed class Follower(MigrationOptions options, MigrationLines lines, S
         if (options.Verified == 0)
             return true;
         using KeyedLink there = KeyedLink.Open(options.Target);
-        return new Comparison(_asked, there, () => CatchUp(ends), lines).Run(options.Verified);
+        return new Comparison(_asked, there, () => StepsOn(ends), () => CatchUp(ends), lines).Run(options.Verified);
     }
 }

@@ -13,8 +13,11 @@ internal sealed class KeyScan(MigrationOptions options, MigrationLines lines)
 
     internal bool Run(CancellationToken ends)
     {
+        if (!Ends.TryDemand(options, lines, ends))
+            return false;
         using TargetLink target = TargetLink.Open(options.Target);
         using KeyedLink source = KeyedLink.Open(options.Source);
+        using var announced = Announcement.Make(options.Target, ends);
         if (options.Replaces)
             target.Clear();
         else
@@ -30,7 +33,8 @@ internal sealed class KeyScan(MigrationOptions options, MigrationLines lines)
         target.Drain(0);
         lines.Say("copied", string.Create(CultureInfo.InvariantCulture, $"Copied {target.Keys} keys."));
         using KeyedLink there = KeyedLink.Open(options.Target);
-        return options.Verified == 0 || new Comparison(source, there, static () => { }, lines).Run(options.Verified);
+        return options.Verified == 0
+            || new Comparison(source, there, () => !ends.IsCancellationRequested, static () => true, lines).Run(options.Verified);
     }
 
     private bool TryTake(KeyedLink source, TargetLink target, int database, CancellationToken ends)

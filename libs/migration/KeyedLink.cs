@@ -41,7 +41,7 @@ internal sealed class KeyedLink(ByteLink link) : IDisposable
         while (cursor != FirstPage);
     }
 
-    /// <summary>Some key of a database, or null.</summary>
+    /// <summary>Some key of a database, or null. Never of a source: a Redis of 7.0 whose writers wait looks for one for ever if all are due.</summary>
     internal byte[]? Any(int database)
     {
         Select(database);
@@ -71,25 +71,20 @@ internal sealed class KeyedLink(ByteLink link) : IDisposable
         return (isNumber ? ShiftedTimes.RealLeft(ms) : -1, payload.IsNil ? null : payload.Bytes);
     }
 
-    /// <summary>True if the key is there.</summary>
-    internal bool Has(int database, byte[] key)
+    /// <summary>Those keys of a database that are not there.</summary>
+    internal IEnumerable<byte[]> Lacking(int database, byte[][] keys)
     {
         Select(database);
-        return Demand(link.Call("EXISTS"u8.ToArray(), key)).Text != "0";
+        List<Answer> found = CallEach(keys.Select(static key => (byte[][])["EXISTS"u8.ToArray(), key]));
+        return keys.Where((_, index) => found[index].Text == "0");
     }
 
+    /// <summary>What it says of itself.</summary>
+    internal ServerState State() => ServerState.Parse(Demand(link.Call("INFO")).Text);
+
     /// <summary>Up to where its stream of changes goes.</summary>
-    internal long Offset()
-    {
-        foreach (string line in Demand(link.Call("INFO", "replication")).Text.Split("\r\n"))
-        {
-            const string Field = "master_repl_offset:";
-            if (line.StartsWith(Field, StringComparison.Ordinal)
-                && long.TryParse(line.AsSpan(Field.Length), NumberStyles.None, CultureInfo.InvariantCulture, out long offset))
-                return offset;
-        }
-        throw new IOException($"{link.Address} does not say how far its changes go (INFO replication)");
-    }
+    internal long Offset() => ServerState.Parse(Demand(link.Call("INFO", "replication")).Text).Offset
+        ?? throw new IOException($"{link.Address} does not say how far its changes go (INFO replication)");
 
     /// <summary>Has writers wait, or no longer.</summary>
     internal void Pause(int seconds)

@@ -50,6 +50,8 @@ public static class MigrationWords
         }
         if (read.PauseSeconds > 0 && !read.CutsOver)
             throw Wrong("--pause-source is for --cut-over");
+        if (read.Replaces && addresses.Count == 1)
+            throw Wrong($"--replace removes what the target holds: it has to be named, also where it is {DefaultTarget}");
         if (read.Scans && (read.CutsOver || read.EndsCaughtUp))
             throw Wrong("--scan follows no changes: there is nothing to catch up with, and no cut-over");
         ServerAddress source = ServerAddress.Parse(addresses[0], Password(environment, "GARNET_SOURCE_PASSWORD"));

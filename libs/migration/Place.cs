@@ -11,10 +11,9 @@ namespace Garnet.Migration;
 /// <param name="History">The source's replication id.</param>
 /// <param name="Offset">Bytes of its stream that are applied; -1: the copy before the stream is not all there.</param>
 /// <param name="Database">The one that is selected at that place.</param>
-/// <param name="IsShifted">True while times of expiry are later than the source's (<see cref="ShiftedTimes"/>).</param>
-internal sealed record Place(string History, long Offset, int Database, bool IsShifted)
+/// <param name="Times">Which times of expiry its keys have.</param>
+internal sealed record Place(string History, long Offset, int Database, TargetTimes Times)
 {
-    private const string Shifted = "shifted", Real = "real";
 
     private const string KeyIsOurs = "garnet-server migrate keeps its place there. Delete the key if it is of no use";
 
@@ -24,13 +23,16 @@ internal sealed record Place(string History, long Offset, int Database, bool IsS
     /// <summary>The same for people.</summary>
     internal static string Name { get; } = Encoding.ASCII.GetString(Key);
 
+    /// <summary>While the copy is not all there: whose it is, so that two who copy at once notice.</summary>
+    internal string Token { get; init; } = "";
+
     /// <summary>True while not all of the copy is there.</summary>
     internal bool IsCopying => Offset < 0;
 
     /// <summary>What the key holds.</summary>
     internal byte[] Text =>
-        Encoding.ASCII.GetBytes(string.Create(
-            CultureInfo.InvariantCulture, $"{History} {Offset} {Database} {(IsShifted ? Shifted : Real)}"));
+        Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture,
+            $"{History} {Offset} {Database} {Times.ToString().ToLowerInvariant()}{(Token.Length > 0 ? " " : "")}{Token}"));
 
     /// <summary>True for the key in its database.</summary>
     internal static bool Is(int database, ReadOnlySpan<byte> key) => database == 0 && key.SequenceEqual(Key);
@@ -39,12 +41,13 @@ internal sealed record Place(string History, long Offset, int Database, bool IsS
     internal static Place Parse(string text)
     {
         string[] words = text.Split(' ');
-        bool sound = words is [_, _, _, Shifted or Real];
+        TargetTimes times = TargetTimes.Real;
+        bool sound = words.Length is 4 or 5 && Enum.TryParse(words[3], ignoreCase: true, out times) && Enum.IsDefined(times);
         long offset = 0;
         int database = 0;
         sound = sound && long.TryParse(words[1], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out offset)
             && int.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out database);
-        return sound ? new(words[0], offset, database, words[3] == Shifted)
+        return sound ? new(words[0], offset, database, times) { Token = words.Length > 4 ? words[4] : "" }
             : throw new GarnetException(
                 ExitKind.Data, "the target cannot be gone on with", $"its key {Name} holds something else", KeyIsOurs);
     }

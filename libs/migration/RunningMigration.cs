@@ -18,7 +18,7 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
 
     private SourceLink? _source;
     private TargetLink? _target;
-    private Place _place = new("", -1, 0, false);
+    private Place _place = new("", -1, 0, TargetTimes.Real);
 
     /// <summary>True once the end that was asked for is reached, and all is well.</summary>
     public bool Run(CancellationToken ends)
@@ -76,6 +76,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     // False if it was told to end.
     private bool Begin(CancellationToken ends)
     {
+        if (!Ends.TryDemand(options, lines, ends))
+            return false;
         _target = TargetLink.Open(options.Target);
         Place? place = _target.ReadPlace();
         if (!options.Replaces && place is null)
@@ -96,38 +98,32 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         }
         if (goesOn && !options.Replaces)
             throw Outdated(place!);
-        return Copy(ends);
+        return Copy(place, ends);
     }
 
-    private bool Copy(CancellationToken ends)
+    private bool Copy(Place? before, CancellationToken ends)
     {
         SourceLink source = _source!;
         TargetLink target = _target!;
+        using var announced = Announcement.Make(options.Target, ends);
         lines.Say("copying", $"Copying from {options.Source} to {options.Target}; the source prepares its data first.");
-        string mark = source.BeginRdb();
+        string? mark = source.BeginRdb(ends);
+        if (mark is null)
+        {
+            lines.Say("stopped", "Stopped before anything was copied.");
+            return false;
+        }
         if (options.Replaces) // migration.M3
             target.Clear();
         target.ShiftsTimes = target.TellsTimes();
-        target.WritePlace(new Place(source.History, -1, 0, target.ShiftsTimes));
+        TargetTimes times = target.ShiftsTimes ? TargetTimes.Shifted : TargetTimes.Real;
+        var copying = new Place(source.History, -1, 0, times) { Token = announced.Token };
+        target.WritePlace(copying, options.Replaces ? null : before);
         using var reader = new RdbReader(source.Bytes, source.RdbBytes);
         try
         {
-            reader.Begin();
-            long beganMs = Environment.TickCount64;
-            while (reader.Next(target))
-            {
-                if (ends.IsCancellationRequested)
-                {
-                    lines.Say("stopped", $"Stopped in the middle of the copy: {Anew}.");
-                    return false;
-                }
-                if (lines.IsTime())
-                    TellCopy(reader.Read, Environment.TickCount64 - beganMs);
-            }
-            if (mark.Length == 0 ? reader.Read != source.RdbBytes : !source.TryEndRdb(mark))
-                throw reader.Damage("they do not end where the source said");
-            target.Drain(0);
-            TellCopy(reader.Read, Environment.TickCount64 - beganMs);
+            if (!TryTake(reader, copying, mark, ends))
+                return false;
         }
         catch (Exception e) when (ByteLink.IsLost(e))
         {
@@ -135,12 +131,38 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
                 + "A source gives up replicas for which too many changes wait: "
                 + "its client-output-buffer-limit for replicas may have to be higher", e);
         }
-        _place = new Place(source.History, source.Offset, 0, target.ShiftsTimes);
-        target.WritePlace(_place);
+        _place = new Place(source.History, source.Offset, 0, times);
+        target.WritePlace(_place, copying);
         string left = reader.Skipped == 0 ? ""
             : string.Create(CultureInfo.InvariantCulture, $" Data of modules beside keys were left out: {reader.Skipped}.");
         lines.Say("copied", string.Create(CultureInfo.InvariantCulture,
             $"Copied {target.Keys} keys and {target.Functions} libraries of functions. Following the changes now.{left}"));
+        return true;
+    }
+
+    // False if it was told to end.
+    private bool TryTake(RdbReader reader, Place copying, string mark, CancellationToken ends)
+    {
+        TargetLink target = _target!;
+        reader.Begin();
+        long beganMs = Environment.TickCount64;
+        while (reader.Next(target))
+        {
+            if (ends.IsCancellationRequested)
+            {
+                lines.Say("stopped", $"Stopped in the middle of the copy: {Anew}.");
+                return false;
+            }
+            if (!lines.IsTime())
+                continue;
+            target.Drain(0);
+            target.DemandPlace(copying);
+            TellCopy(reader.Read, Environment.TickCount64 - beganMs);
+        }
+        if (mark.Length == 0 ? reader.Read != _source!.RdbBytes : !_source!.TryEndRdb(mark))
+            throw reader.Damage("they do not end where the source said");
+        target.Drain(0);
+        TellCopy(reader.Read, Environment.TickCount64 - beganMs);
         return true;
     }
 
@@ -181,6 +203,8 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         _target = TargetLink.Open(options.Target);
         _place = _target.ReadPlace() ?? throw new GarnetException(ExitKind.Data, $"the target {options.Target} has lost what it had",
             $"its key {Place.Name} is gone: it has started without its data", Capital(Anew));
+        if (_place.IsCopying)
+            throw _target.Taken();
         _source = SourceLink.Open(options.Source, _place.History, _place.Offset);
         if (_source.IsFull)
             throw Outdated(_place);

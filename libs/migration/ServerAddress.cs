@@ -7,7 +7,8 @@ namespace Garnet.Migration;
 public sealed record ServerAddress(string Host, int Port, string User, string Password)
 {
     private const int DefaultPort = 6379, DefaultWaitSeconds = 60;
-    private const string Scheme = "redis://", Encrypted = "rediss://";
+    private const string Scheme = "redis://", ValkeyScheme = "valkey://", Local = "unix:";
+    private static readonly string[] s_encrypted = ["rediss://", "valkeys://"];
 
     /// <summary>How long it may say nothing where it has to say something.</summary>
     public int WaitSeconds { get; init; } = DefaultWaitSeconds;
@@ -16,8 +17,15 @@ public sealed record ServerAddress(string Host, int Port, string User, string Pa
     public static ServerAddress Parse(string text, string password)
     {
         ArgumentNullException.ThrowIfNull(text);
-        if (text.StartsWith(Encrypted, StringComparison.Ordinal))
+        if (Array.Exists(s_encrypted, scheme => text.StartsWith(scheme, StringComparison.Ordinal)))
             throw Wrong("migrate does not speak TLS", "Put a tunnel (stunnel, an SSH forward) in between and name its near end");
+        if (text.StartsWith(Local, StringComparison.Ordinal) || text.StartsWith('/'))
+        {
+            throw Wrong("migrate connects by TCP, not to the path of a socket",
+                "Have that server listen on a port of 127.0.0.1 too, and name it");
+        }
+        if (text.StartsWith(ValkeyScheme, StringComparison.Ordinal))
+            text = text[ValkeyScheme.Length..];
         string full = text.StartsWith(Scheme, StringComparison.Ordinal) ? text : Scheme + text;
         if (!Uri.TryCreate(full, UriKind.Absolute, out Uri? uri) || uri.Host.Length == 0)
             throw Wrong("it cannot be read", "Write redis://host:port, with user:password@ before the host if it wants them");

@@ -10,7 +10,8 @@ namespace Garnet.Migration;
 /// </summary>
 internal sealed class SourceLink : IDisposable
 {
-    private const int MarkBytes = 40, HistoryBytesMax = 64, AcknowledgeEveryMs = 1000;
+    private const int MarkBytes = 40, HistoryBytesMax = 64, AcknowledgeEveryMs = 1000, LookEveryMs = 100;
+    private const long OffsetMax = 1L << 62; // no stream is so long: a counter that has gone wrong
     private const string NextByUser = "Let its user +psync and +replconf, or where that cannot be take --scan, which follows no changes";
 
     private readonly ByteLink _link;
@@ -58,10 +59,12 @@ internal sealed class SourceLink : IDisposable
         }
     }
 
-    /// <summary>Begins to read the data: how many bytes there are, or the mark behind them.</summary>
-    internal string BeginRdb()
+    /// <summary>Begins to read the data: how many bytes there are, or the mark behind them. Null if it was told to end.</summary>
+    internal string? BeginRdb(CancellationToken ends)
     {
-        string head = Line();
+        string? head = Line(ends);
+        if (head is null)
+            return null;
         if (head.StartsWith("$EOF:", StringComparison.Ordinal) && head.Length == "$EOF:".Length + MarkBytes)
             return head["$EOF:".Length..];
         if (head is not ['$', .. string digits] || !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long bytes))
@@ -104,12 +107,12 @@ internal sealed class SourceLink : IDisposable
         string[] words = said.Split(' ');
         bool isFull = words[0] == "+FULLRESYNC", isSound = words.Length < 2 || IsHistory(words[1]);
         if (isFull && isSound && words.Length == 3
-            && long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out long start))
+            && long.TryParse(words[2], NumberStyles.None, CultureInfo.InvariantCulture, out long start) && start < OffsetMax)
             return new SourceLink(link) { History = words[1], Offset = start, IsFull = true };
         if (words[0] == "+CONTINUE" && isSound && history.Length > 0)
             return new SourceLink(link) { History = words.Length > 1 ? words[1] : history, Offset = offset };
         string shown = Answer.Shown(Encoding.UTF8.GetBytes(said));
-        throw said[0] == '-' && words[0] is not ("-LOADING" or "-NOMASTERLINK")
+        throw said[0] == '-' && words[0] != "-NOMASTERLINK" && !Answer.Passes(said[1..])
             ? new GarnetException(ExitKind.Configuration, $"{link.Address} takes no replica", shown[1..], NextByUser)
             : new IOException($"{link.Address} answers PSYNC with {shown}");
     }
@@ -117,13 +120,24 @@ internal sealed class SourceLink : IDisposable
     // It becomes a word of a key of the target.
     private static bool IsHistory(string text) => text.Length is > 0 and <= HistoryBytesMax && text.All(char.IsAsciiLetterOrDigit);
 
-    private string Line()
+    // While it is still writing its file it sends empty ones.
+    private string? Line(CancellationToken ends)
     {
-        string line;
-        do
-            line = _link.ReadLine();
-        while (line.Length == 0); // it is still writing its file
-        return line;
+        while (true)
+        {
+            for (long sinceMs = Environment.TickCount64; _link.Held == 0 && !_link.Waits(LookEveryMs);)
+            {
+                if (ends.IsCancellationRequested)
+                    return null;
+                if (Environment.TickCount64 - sinceMs > _link.Address.WaitSeconds * 1000L)
+                    throw _link.Silent();
+            }
+            string line = _link.ReadLine();
+            if (line.Length > 0)
+                return line;
+            if (ends.IsCancellationRequested)
+                return null;
+        }
     }
 
     private unsafe string Head(int bytes) => Encoding.ASCII.GetString(_link.At, bytes);

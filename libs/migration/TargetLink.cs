@@ -47,21 +47,34 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
         return said.IsNil ? null : Place.Parse(said.Text);
     }
 
-    /// <summary>Writes it outside of a transaction.</summary>
-    internal void WritePlace(Place place)
+    /// <summary>Writes it, if it is as <paramref name="before"/> (null: not there); else somebody else copies to the same target, and this throws.</summary>
+    internal void WritePlace(Place place, Place? before)
     {
         Select(0);
-        Demand("SET", Bytes.Call("SET"u8.ToArray(), Place.Key, place.Text));
+        Demand("WATCH", Bytes.Call("WATCH"u8.ToArray(), Place.Key));
+        DemandPlace(before);
+        Demand("MULTI", Bytes.Call("MULTI"));
+        Bytes.Call("SET"u8.ToArray(), Place.Key, place.Text);
+        Answer done = Bytes.Call("EXEC");
+        if (done.IsNil)
+            throw Taken();
+        if (done.Items.Count != 1 || !done.Items[0].IsOk)
+            throw Refusal("SET", done.Items.Count == 1 ? done.Items[0] : done);
     }
 
-    /// <summary>The copy is a server of its own from here on.</summary>
-    internal void Forget()
+    /// <summary>Throws if the place is another one; where keys are on their way their answers have to be read before.</summary>
+    internal void DemandPlace(Place? expected)
     {
-        Select(0);
-        Answer said = Bytes.Call("DEL"u8.ToArray(), Place.Key);
-        if (said.IsError)
-            throw Refusal("DEL", said);
+        int database = Database;
+        if (ReadPlace() != expected)
+            throw Taken();
+        Select(database);
     }
+
+    /// <summary>What is thrown where another run writes to the target.</summary>
+    internal GarnetException Taken() => new(ExitKind.Configuration, $"another migrate copies to {Bytes.Address}",
+        $"the key {Place.Name} has become another one's",
+        "See that only one runs; if what the target holds is not whole, run that with --replace");
 
     /// <summary>Throws if it holds keys, or functions, which would be mixed with what comes (migration.M3).</summary>
     internal void DemandEmpty()
@@ -183,8 +196,9 @@ internal sealed class TargetLink : IRdbTaker, IDisposable
     }
 
     /// <summary>What is thrown where it does not take something.</summary>
-    internal GarnetException Refusal(string what, Answer said) =>
-        Refusal($"the target {Bytes.Address} does not take {what}", said.Printable, "What it has is not all of the source's");
+    internal Exception Refusal(string what, Answer said) => said.IsPassing
+        ? new PassingException($"{Bytes.Address} does not take {what} for now: {said.Printable}")
+        : Refusal($"the target {Bytes.Address} does not take {what}", said.Printable, "What it has is not all of the source's");
 
     /// <summary>The same, with what it is to say.</summary>
     internal static GarnetException Refusal(string what, string why, string next)

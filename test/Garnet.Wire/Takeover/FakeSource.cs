@@ -99,7 +99,7 @@ internal sealed class FakeSource : IDisposable
     private static string Usual(string[] words) => words[0] switch
     {
         "PING" => "+PONG\r\n",
-        "INFO" => "$23\r\nmaster_repl_offset:1000\r\n",
+        "INFO" => "$36\r\nrole:master\r\nmaster_repl_offset:1000\r\n",
         "REPLCONF" when words[1] == "ACK" => "",
         _ => "+OK\r\n",
     };

@@ -36,6 +36,9 @@ internal sealed class Migration : IDisposable
         }
     }
 
+    /// <summary>True once it runs no more.</summary>
+    public bool HasEnded => _process.HasExited;
+
     /// <summary>What it has held at most, as far as was seen.</summary>
     public long PeakBytes => _peakBytes;
 

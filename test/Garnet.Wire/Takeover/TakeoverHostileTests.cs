@@ -89,7 +89,11 @@ internal sealed class TakeoverHostileTests
     [TestCase("PING", "$2147483647\r\n", "too long for what was asked")]
     [TestCase("PING", "*2147483647\r\n", "closed the connection")]
     [TestCase("PING", "+HELLO\r\n", "does not answer PING with PONG")]
-    [TestCase("PING", "-LOADING Redis is loading\r\n", "still loading")]
+    [TestCase("PING", "-LOADING Redis is loading\r\n", "for now: LOADING")]
+    [TestCase("PING", "-BUSY Redis is busy running a script.\r\n", "for now: BUSY")]
+    [TestCase("PING", "-MASTERDOWN Link with MASTER is down\r\n", "for now: MASTERDOWN")]
+    [TestCase("PSYNC", "-TRYAGAIN not yet\r\n", "answers PSYNC with -TRYAGAIN")]
+    [TestCase("PSYNC", "+FULLRESYNC abc 9223372036854775000\r\n", "answers PSYNC with")]
     [TestCase("PING", "-NOAUTH Authentication required.\r\n", "refuses PING")]
     [TestCase("PSYNC", "-NOPERM no\r\n", "takes no replica")]
     [TestCase("PSYNC", "+OK\r\n", "answers PSYNC with +OK")]
@@ -105,7 +109,7 @@ internal sealed class TakeoverHostileTests
         using ServerProcess ours = Ours();
         using RespConnection other = new(ours.Address);
         using FakeSource source = new(words => words[0] == request ? [FakeSource.Latin(answer)] : null) { EndsBehind = request };
-        (int code, string said) = Migration.RunHere(source.Address, ours.Address);
+        (int code, string said) = Migration.RunHere(source.Address, ours.Address, "--timeout", "1");
         Assert.That(code, Is.EqualTo(64).Or.EqualTo(1), said);
         Assert.That(said, Does.Contain(why).And.Not.Contain("\u001b"));
         Assert.That(other.Call("DBSIZE").ToString(), Is.EqualTo(":0"));
@@ -149,7 +153,12 @@ internal sealed class TakeoverHostileTests
     [TestCase("*1\r\n$8\r\nshutdown\r\n", "it has SHUTDOWN")]
     [TestCase("*1\r\n$7\r\nDISCARD\r\n*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n", "it has DISCARD")]
     [TestCase("*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$9\r\nmaxmemory\r\n$1\r\n1\r\n", "it has CONFIG")]
-    [TestCase("*1\r\n$3\r\n\u001b[2\r\n", "does not take ?[2")]
+    [TestCase("*1\r\n$3\r\n\u001b[2\r\n", "it has ?[2, which is no change of data")]
+    [TestCase("*2\r\n$8\r\nFUNCTION\r\n$4\r\nkill\r\n", "it has FUNCTION KILL")]
+    [TestCase("*2\r\n$6\r\nSCRIPT\r\n$5\r\ndebug\r\n", "it has SCRIPT DEBUG")]
+    [TestCase("*1\r\n$6\r\nASKING\r\n", "it has ASKING")]
+    [TestCase("*3\r\n$7\r\nLATENCY\r\n$5\r\nRESET\r\n$1\r\nx\r\n", "it has LATENCY")]
+    [TestCase("*2\r\n$4\r\nWAIT\r\n$1\r\nx\r\n", "it has WAIT")]
     [TestCase("*2\r\n$5\r\nLPUSH\r\n$1\r\nn\r\n", "does not take LPUSH")]
     public void Changes_that_cannot_be_end_it_and_what_came_before_is_there(string changes, string why)
     {

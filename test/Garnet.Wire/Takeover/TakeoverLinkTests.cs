@@ -13,8 +13,8 @@ internal sealed class TakeoverLinkTests
     public void A_link_to_the_source_that_is_cut_in_the_stream_goes_on_where_the_target_is()
     {
         using var pair = new Pair();
-        // The stream and what asks for the offset take turns. One has the copy of two keys.
-        using var proxy = new CuttingProxy(pair.Redis.Address.Port, static connection => connection < 2 * Cuts && connection % 2 == 0 ? 90_000 + connection * 7 : long.MaxValue) { IsGentle = true };
+        // After one that asks who it is the stream and what asks for the offset take turns. One has the copy of two keys.
+        using var proxy = new CuttingProxy(pair.Redis.Address.Port, static connection => connection < 2 * Cuts && connection % 2 == 1 ? 90_000 + connection * 7 : long.MaxValue) { IsGentle = true };
         using (Migration run = Migration.Begin($"127.0.0.1:{proxy.Port}", $"{pair.Ours.Address}"))
         {
             pair.WriteUntil(() => proxy.Connections > 2 * Cuts + 1, run);
@@ -75,7 +75,7 @@ internal sealed class TakeoverLinkTests
         using var pair = new Pair();
         for (int i = 0; i < 200; i++) pair.At.Call("SET", $"k{i}", new string('v', 10_000));
         using var toSource = new CuttingProxy(pair.Redis.Address.Port, static _ => 40_000);
-        using var toTarget = new CuttingProxy(pair.Ours.Address.Port, static connection => connection == 0 ? 500 : long.MaxValue);
+        using var toTarget = new CuttingProxy(pair.Ours.Address.Port, static connection => connection == 1 ? 500 : long.MaxValue);
         pair.At.Call("CONFIG", "SET", "rdbcompression", "no");
         (int code, string said) = Migration.Run(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, toSource.Port), pair.Ours.Address);
         Assert.That(code, Is.EqualTo(1), said);
