@@ -7,7 +7,7 @@ namespace Garnet.Host;
 /// <summary>Prints the generated pages of website/docs/reference; a test holds the pages to what this prints.</summary>
 internal static class Reference
 {
-    public static int Print(string page, TextWriter output)
+    public static bool Print(string page, TextWriter output)
     {
         output.Write(page switch
         {
@@ -16,7 +16,7 @@ internal static class Reference
             "metrics" => Metrics(),
             _ => throw Unknown(page),
         });
-        return 0;
+        return true;
     }
 
     private static GarnetException Unknown(string page) =>

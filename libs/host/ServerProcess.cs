@@ -35,7 +35,7 @@ public static class ServerProcess
                 CommandVerb.Version => Say(Banner.Name),
                 CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
                 CommandVerb.Migrate => MigrateVerb.Run(line.MigrationWords),
-                CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
+                CommandVerb.PrintReference => AnswerStream.Run(output => Reference.Print(line.Reference, output)),
                 _ => RunConfigured(line, beside),
             };
         }
@@ -56,8 +56,11 @@ public static class ServerProcess
 
     private static int Say(string text)
     {
-        Console.Out.WriteLine(text);
-        return 0;
+        return AnswerStream.Run(output =>
+        {
+            output.WriteLine(text);
+            return true;
+        });
     }
 
     // False if a thread that serves clients holds a stop up for too long (host.X3), and nothing waits for that stop.
@@ -110,7 +113,7 @@ public static class ServerProcess
         sources.AddCommandLine(line.Settings);
         sources.Finish();
         if (line.Verb == CommandVerb.Ping)
-            return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
+            return AnswerStream.Run(output => HealthCheck.Ask(settings, output));
         if (line.Verb == CommandVerb.Status)
             return AnswerStream.Run(output => StatusVerb.Run(settings, line.AsJson, line.Watches, output));
         if (line.Verb == CommandVerb.Doctor)

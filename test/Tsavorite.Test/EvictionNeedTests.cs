@@ -228,4 +228,20 @@ internal sealed unsafe class EvictionNeedTests
         Assert.That((bench.Session.Room.Ensure(Large), bench.Session.Room.IsComing), Is.EqualTo((false, true)));
         Assert.That((bench.Session.Room.Demand(Large), bench.Session.Room.Ensure(Large)), Is.EqualTo((true, true)));
     }
+
+    // He was served by a look of his own, or has gone: what he wanted is not made free once more.
+    [Test]
+    public void What_nobody_waits_for_any_more_is_not_made_free([Values] bool isWithdrawn)
+    {
+        const int Large = 3 << 20;
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 8 << 20, Partitions = 16, IndexBuckets = 16, Policy = EvictionPolicy.AllKeysLru });
+        for (int i = 0; bench.Session.Room.Ensure(0) && bench.Store.Figures().EvictedKeys == 0; i++) bench.Set("k" + i, [1, 2, 3]);
+        bench.Session.Room.OnRoom = static () => { };
+        Assert.That(bench.Session.Room.Ensure(Large), Is.False);
+        bench.Session.Room.Await(Large);
+        if (isWithdrawn) bench.Session.Room.Withdraw();
+        for (int i = 0; i < 500; i++) bench.Store.StepMovers(bench.NowMs);
+        long free = bench.Store.Arena.Ceiling - bench.Store.Arena.Used;
+        Assert.That(free, isWithdrawn ? Is.LessThan(Large / 4) : Is.GreaterThan(Large));
+    }
 }

@@ -1,7 +1,7 @@
 namespace Garnet.Host.Operate;
 
 /// <summary>
-/// Standard output for the answers of <c>status</c> and <c>doctor</c>: what cannot be written is an error. The console's own stream says nothing
+/// Standard output for the answers of verbs: what cannot be written is an error. The console's own stream says nothing
 /// when nobody reads any more, so that a watch would go on for ever behind <c>| head</c>.
 /// </summary>
 internal static class AnswerStream

@@ -36,6 +36,7 @@ internal sealed class RoomCalls
     {
         if (_line.HasAny && _line.IsCalled())
             Call();
+        WithdrawIfNobody();
     }
 
     /// <summary>Behind a batch: where one has found room there may be some for who comes after him, also if nobody has called them.</summary>
@@ -43,6 +44,7 @@ internal sealed class RoomCalls
     {
         if (_line.HasAny && _line.IsCalled())
             _worker.Nudge();
+        WithdrawIfNobody();
     }
 
     /// <summary>True if the client's command may wait for room; <see cref="Begin"/> follows.</summary>
@@ -62,6 +64,13 @@ internal sealed class RoomCalls
         else
             wait.GiveUp(client, _line, _worker.NowMs);
         return wait;
+    }
+
+    // The last may have found room before he was called, or have gone: the movers are to make no more of it.
+    private void WithdrawIfNobody()
+    {
+        if (!_line.HasAny)
+            _room.Withdraw();
     }
 
     // tiering.M2: they are framed in this round, in their order.

@@ -103,6 +103,16 @@ public sealed unsafe class StepRoom
             _store.Movers.Want(bytes);
     }
 
+    /// <summary>Nobody waits any more: what room there is was found without a call, or is not wanted.</summary>
+    public void Withdraw()
+    {
+        if (IsAwaited)
+            Interlocked.Exchange(ref _awaits, 0);
+    }
+
+    /// <summary>True while somebody waits to be called.</summary>
+    internal bool IsAwaited => Volatile.Read(ref _awaits) != 0;
+
     /// <summary>Who waits, if anybody does, is to look again.</summary>
     internal void Ring()
     {

@@ -19,6 +19,7 @@ public sealed class RulesAsTextTests
         "on >secret >other skip-sanitize-payload ~a* %R~b %W~b* &c &d* db=1,2 +@read -get +select|3 -config|set (~x resetchannels resetdbs +set) (+get)",
         "off sanitize-payload resetchannels resetkeys resetdbs -@all +config|get",
         "(+@all ~* &*)",
+        "on %RW~* ~a &a +get", // as "~*" it would refuse what stands behind it
     ];
 
     // What is no rule: what rules are read by, and what is worked out of the patterns when it is first asked for.

@@ -38,7 +38,7 @@ public sealed class RoomThatComesTests
 
     // As at a start that has loaded more than the limit: nobody waits, and the snapshot that is wanted makes room for all of it.
     [Test]
-    public void Nothing_is_evicted_ahead_while_a_snapshot_makes_room()
+    public void Nothing_is_evicted_ahead_while_a_snapshot_makes_room([Values] bool isTaken)
     {
         using SimulatedMedium medium = new(1200 << 10);
         using Bench bench = new(Settings(medium));
@@ -51,10 +51,11 @@ public sealed class RoomThatComesTests
         bench.Store.SetMemoryLimit(bench.Store.Arena.Used - (200 << 10));
         for (int i = 0; i < 100; i++) Step(bench);
         Assert.That(bench.Store.Figures().EvictedKeys, Is.Zero);
-        Snapshot(bench, ++snapshots);
-        Snapshot(bench, ++snapshots);
-        for (int i = 0; i < 300; i++) Step(bench);
-        Assert.That((bench.Store.Figures().EvictedKeys, bench.Store.Arena.Used <= bench.Store.Arena.Ceiling), Is.EqualTo((0, true)));
+        if (isTaken) Snapshot(bench, ++snapshots);
+        if (isTaken) Snapshot(bench, ++snapshots);
+        for (int i = 0; i < 1200; i++) Step(bench);
+        Assert.That(bench.Store.Arena.Used, Is.AtMost(bench.Store.Arena.Ceiling), "in the end the limit holds");
+        Assert.That(bench.Store.Figures().EvictedKeys, isTaken ? Is.Zero : Is.Positive);
     }
 
     [Test]

@@ -26,6 +26,20 @@ internal sealed class RoomBell
     /// <summary>True while somebody waits.</summary>
     public bool IsAwaited => Volatile.Read(ref _wanted) != Nobody;
 
+    /// <summary>True while somebody waits who was not called. <see cref="IsAwaited"/> is true as well where all of them have gone without a call.</summary>
+    public bool HasWaiters
+    {
+        get
+        {
+            foreach (StepRoom room in Volatile.Read(ref _rooms))
+            {
+                if (room.IsAwaited)
+                    return true;
+            }
+            return false;
+        }
+    }
+
     /// <summary>It rings once so many bytes are free.</summary>
     public void Await(long bytes)
     {

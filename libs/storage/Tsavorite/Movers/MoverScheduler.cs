@@ -14,6 +14,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private const int BriefRounds = 256; // some milliseconds: whoever may wait does no more of it himself, as he serves others too
     private const long BriefLooks = 1 << 16; // buckets: those that may go may be rare
     private const int PatienceMs = 1000; // so long room is made for who has asked for it; he asks again
+    private const int SparedMs = 10_000; // a snapshot or two: the limit is passed for no longer than that for the sake of the tier
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsLast = 16;
     private const int AheadPart = 64; // so much of the limit is kept free ahead of need, by what costs no key
@@ -41,6 +42,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private Thread? _thread;
     private volatile bool _stopping;
     private volatile bool _evicts; // until a 64th of the limit is free
+    private long _withinMs; // when memory was last seen within its limit
     private int _turn;
 
     /// <summary>The policy in force.</summary>
@@ -187,12 +189,14 @@ internal sealed unsafe class MoverScheduler : IDisposable
 
     // Within the limit no key is given up, or a value that just fits would be gone at once. Once it has been passed, or somebody had to evict for what he writes,
     // a little is made free for those who come next, though that takes some steps; and all of it for who waits. While nobody does, as at a start that has loaded more than the
-    // limit, nothing is given up that has a place on the tier in a moment.
+    // limit, nothing is given up that has a place on the tier in some seconds.
     private bool RelieveAhead(long nowMs)
     {
         Arena arena = _core.Arena;
         long wanted = Wanted(nowMs);
         bool mayEvict = Policy != EvictionPolicy.NoEviction;
+        if (!mayEvict || arena.Used <= arena.Ceiling || _withinMs == 0)
+            _withinMs = nowMs;
         if (!mayEvict && wanted == 0)
             return _evicts = false;
         long ahead = mayEvict ? Math.Max(arena.Ceiling / AheadPart, wanted) : wanted;
@@ -201,14 +205,15 @@ internal sealed unsafe class MoverScheduler : IDisposable
         _evicts = mayEvict && arena.Used > (_evicts ? arena.Ceiling - ahead : arena.Ceiling);
         if (wanted != 0)
             return worked | Relieve(ahead, nowMs, isBrief: true) == Relief.Some;
-        return worked | (_evicts && Tiers is not { RoomComes: true } && Relieve(ahead, nowMs, isBrief: true) != Relief.None);
+        bool spares = Tiers is { RoomComes: true } && nowMs - _withinMs < SparedMs;
+        return worked | (_evicts && !spares && Relieve(ahead, nowMs, isBrief: true) != Relief.None);
     }
 
     // Once it has been free for a moment it is taken, or wanted anew: nothing more is given up for who has been called.
     private long Wanted(long nowMs)
     {
         long wanted = _wanted.Bytes(nowMs);
-        if (wanted == 0 || (_core.Arena.Bell.IsAwaited && IsShort(wanted)))
+        if (wanted == 0 || (_core.Arena.Bell.HasWaiters && IsShort(wanted)))
             return wanted;
         _wanted.Drop();
         return 0;
