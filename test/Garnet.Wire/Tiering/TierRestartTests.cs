@@ -186,10 +186,12 @@ public sealed class TierRestartTests
         using (FileStream cut = File.OpenWrite(file)) cut.SetLength(8 << 20);
         RefusedStart.Refuses(server, tier.Flags, "are not those that are named");
         File.Copy(aside, file, overwrite: true);
-        using (FileStream other = File.OpenWrite(file))
+        using (FileStream other = File.Open(file, FileMode.Open))
         {
             other.Position = 16;
-            other.WriteByte(1);
+            int byteThere = other.ReadByte();
+            other.Position = 16;
+            other.WriteByte((byte)~byteThere);
         }
         RefusedStart.Refuses(server, tier.Flags, "the checksum of its head is wrong");
         File.Move(aside, file, overwrite: true);

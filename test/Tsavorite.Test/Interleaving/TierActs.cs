@@ -13,7 +13,7 @@ internal static unsafe class TierActs
     };
 
     /// <summary>One of them, or of those that need a stage of their own: one with both parts, a record whose time comes, or snapshots that name.</summary>
-    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, "Sweep" => Sweep, "Name" => Name, "Reuse" => Reuse, _ => All[name] };
+    public static Act Of(string name) => name switch { "Sink" => Sink, "Evict" => Evict, "EvictUnlooked" => EvictUnlooked, "Sweep" => Sweep, "Name" => Name, "Reuse" => Reuse, _ => All[name] };
 
     private static string Sink(Stage stage, int thread)
     {
@@ -27,12 +27,17 @@ internal static unsafe class TierActs
     }
 
     // Gives up what lies in a segment.
-    private static string Evict(Stage stage, int thread)
+    private static string Evict(Stage stage, int thread) => Evict(stage, EvictionPolicy.AllKeysLru);
+
+    // By a policy that does not look at reads.
+    private static string EvictUnlooked(Stage stage, int thread) => Evict(stage, EvictionPolicy.AllKeysRandom);
+
+    private static string Evict(Stage stage, EvictionPolicy policy)
     {
         StoreCore core = stage.Store.Core;
         using ColdWriter writer = new(core, core.Tier!);
         using ColdCleaner cleaner = new(core, core.Tier!, writer, writer);
-        cleaner.Evict(EvictionPolicy.AllKeysLru, Stage.NowMs);
+        cleaner.Evict(policy, Stage.NowMs);
         return "";
     }
 
