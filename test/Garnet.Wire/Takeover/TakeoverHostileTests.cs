@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Takeover;
@@ -9,6 +10,10 @@ internal sealed class TakeoverHostileTests
     private const string Resync = "+FULLRESYNC " + FakeSource.History + " 100\r\n";
     private const long PeakMax = 300L << 20;
     private const int OffsetBehindCopy = 100;
+
+    private static IEnumerable<string> Lengths => LongRun.PartOf<string>(
+        ["\u0080\u0080\0\0\0", "\u0080\u00ff\u00ff\u00ff\u00ff", "\u0081\0\0\0\u0001\0\0\0\0", "\u0081\u0080\0\0\0\0\0\0\0",
+            "\u0081\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff"], every: 3);
 
     // Empty: version 9, the end, and no checksum (rdbchecksum no).
     private static readonly string s_empty = Resync + "$18\r\nREDIS0009\u00ff" + new string('\0', 8);
@@ -55,7 +60,7 @@ internal sealed class TakeoverHostileTests
     // A string of so many bytes, a list of so many elements, a key, a packed string that says it is so long: in 32 and 64 bits.
     [Test]
     public void Lengths_beyond_all_bounds_take_no_memory(
-        [Values("\u0080\u0080\0\0\0", "\u0080\u00ff\u00ff\u00ff\u00ff", "\u0081\0\0\0\u0001\0\0\0\0", "\u0081\u0080\0\0\0\0\0\0\0", "\u0081\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff")] string length,
+        [ValueSource(nameof(Lengths))] string length,
         [Values("\0\u0001k", "\u0001\u0001k", "\0", "\0\u0001k\u00c3\u0001", "\u00f5", "\u00fa", "\u0012\u0001k", "\u0015\u0001k")] string before)
     {
         using ServerProcess ours = Ours();
@@ -68,11 +73,11 @@ internal sealed class TakeoverHostileTests
     }
 
     [TestCase("$5\r\nHELLO", "end in the middle")]
-    [TestCase("$9\r\nHELLOHELLO", "do not begin as an RDB does")]
-    [TestCase("$9\r\nREDIS0099", "have version 99")]
+    [LongCase("$9\r\nHELLOHELLO", "do not begin as an RDB does")]
+    [LongCase("$9\r\nREDIS0099", "have version 99")]
     [TestCase("$11\r\nREDIS0011\u00fe\u00c0", "there is no number")]
-    [TestCase("$19\r\nREDIS0009\u00ff\0\0\0\0\0\0\0\0\0", "do not end where the source said")]
-    [TestCase("$18\r\nREDIS0009\u00ff\u0001\0\0\0\0\0\0\0", "checksum is wrong")]
+    [LongCase("$19\r\nREDIS0009\u00ff\0\0\0\0\0\0\0\0\0", "do not end where the source said")]
+    [LongCase("$18\r\nREDIS0009\u00ff\u0001\0\0\0\0\0\0\0", "checksum is wrong")]
     [TestCase("$EOF:0123456789012345678901234567890123456789\r\nREDIS0009\u00ff\0\0\0\0\0\0\0\0x123456789012345678901234567890123456789", "do not end where the source said")]
     public void What_is_no_RDB_is_said_to_be_none(string data, string why)
     {
@@ -84,26 +89,26 @@ internal sealed class TakeoverHostileTests
     }
 
     [TestCase("PING", "HTTP/1.1 400 Bad Request\r\n", "does not speak the protocol of Redis")]
-    [TestCase("PING", "$9999999999\r\n", "does not speak the protocol of Redis")]
-    [TestCase("PING", "$3\r\nabcde", "does not speak the protocol of Redis")]
+    [LongCase("PING", "$9999999999\r\n", "does not speak the protocol of Redis")]
+    [LongCase("PING", "$3\r\nabcde", "does not speak the protocol of Redis")]
     [TestCase("PING", "$2147483647\r\n", "too long for what was asked")]
-    [TestCase("PING", "*2147483647\r\n", "closed the connection")]
-    [TestCase("PING", "+HELLO\r\n", "does not answer PING with PONG")]
+    [LongCase("PING", "*2147483647\r\n", "closed the connection")]
+    [LongCase("PING", "+HELLO\r\n", "does not answer PING with PONG")]
     [TestCase("PING", "-LOADING Redis is loading\r\n", "for now: LOADING")]
-    [TestCase("PING", "-BUSY Redis is busy running a script.\r\n", "for now: BUSY")]
-    [TestCase("PING", "-MASTERDOWN Link with MASTER is down\r\n", "for now: MASTERDOWN")]
+    [LongCase("PING", "-BUSY Redis is busy running a script.\r\n", "for now: BUSY")]
+    [LongCase("PING", "-MASTERDOWN Link with MASTER is down\r\n", "for now: MASTERDOWN")]
     [TestCase("PSYNC", "-TRYAGAIN not yet\r\n", "answers PSYNC with -TRYAGAIN")]
-    [TestCase("PSYNC", "+FULLRESYNC abc 9223372036854775000\r\n", "answers PSYNC with")]
-    [TestCase("PING", "-NOAUTH Authentication required.\r\n", "refuses PING")]
+    [LongCase("PSYNC", "+FULLRESYNC abc 9223372036854775000\r\n", "answers PSYNC with")]
+    [LongCase("PING", "-NOAUTH Authentication required.\r\n", "refuses PING")]
     [TestCase("PSYNC", "-NOPERM no\r\n", "takes no replica")]
-    [TestCase("PSYNC", "+OK\r\n", "answers PSYNC with +OK")]
-    [TestCase("PSYNC", "+FULLRESYNC\r\n", "answers PSYNC with")]
+    [LongCase("PSYNC", "+OK\r\n", "answers PSYNC with +OK")]
+    [LongCase("PSYNC", "+FULLRESYNC\r\n", "answers PSYNC with")]
     [TestCase("PSYNC", "+FULLRESYNC a\u001b[2J 5\r\n", "answers PSYNC with +FULLRESYNC a?")]
-    [TestCase("PSYNC", "+FULLRESYNC abc 99999999999999999999\r\n", "answers PSYNC with")]
-    [TestCase("PSYNC", "+CONTINUE abc\r\n", "answers PSYNC with")]
+    [LongCase("PSYNC", "+FULLRESYNC abc 99999999999999999999\r\n", "answers PSYNC with")]
+    [LongCase("PSYNC", "+CONTINUE abc\r\n", "answers PSYNC with")]
     [TestCase("PSYNC", Resync + "$-5\r\n", "sends no data")]
-    [TestCase("PSYNC", Resync + "$9223372036854775808\r\n", "sends no data")]
-    [TestCase("PSYNC", Resync + "$EOF:short\r\n", "sends no data")]
+    [LongCase("PSYNC", Resync + "$9223372036854775808\r\n", "sends no data")]
+    [LongCase("PSYNC", Resync + "$EOF:short\r\n", "sends no data")]
     public void Who_is_no_source_leaves_the_target_as_it_was(string request, string answer, string why)
     {
         using ServerProcess ours = Ours();
@@ -130,10 +135,10 @@ internal sealed class TakeoverHostileTests
     }
 
     [TestCase("PING", "")]
-    [TestCase("PING", "$5\r\nPO")]
-    [TestCase("REPLCONF", "+O")]
+    [LongCase("PING", "$5\r\nPO")]
+    [LongCase("REPLCONF", "+O")]
     [TestCase("PSYNC", "+FULL")]
-    [TestCase("PSYNC", Resync + "$1000\r\nREDIS0009\0\u0001k\u0040")]
+    [LongCase("PSYNC", Resync + "$1000\r\nREDIS0009\0\u0001k\u0040")]
     public void A_source_that_says_nothing_any_more_is_given_up(string request, string answer)
     {
         using ServerProcess ours = Ours();
@@ -144,22 +149,22 @@ internal sealed class TakeoverHostileTests
     }
 
     [TestCase("HELLO\r\n", "no command begins")]
-    [TestCase("*1\r\n$99999999999\r\n", "no command begins")]
-    [TestCase("*1\r\n$2147483648\r\n", "no command begins")]
+    [LongCase("*1\r\n$99999999999\r\n", "no command begins")]
+    [LongCase("*1\r\n$2147483648\r\n", "no command begins")]
     [TestCase("*1\r\n$3\r\nabcde", "no command begins")]
-    [TestCase("*1\r\n:3\r\n", "no command begins")]
-    [TestCase("*2\r\n$6\r\nSELECT\r\n$2\r\n-1\r\n", "a SELECT names no database")]
+    [LongCase("*1\r\n:3\r\n", "no command begins")]
+    [LongCase("*2\r\n$6\r\nSELECT\r\n$2\r\n-1\r\n", "a SELECT names no database")]
     [TestCase("*2\r\n$6\r\nSELECT\r\n$4\r\n9999\r\n*2\r\n$4\r\nINCR\r\n$1\r\nk\r\n", "has no database 9999")]
-    [TestCase("*1\r\n$8\r\nshutdown\r\n", "it has SHUTDOWN")]
-    [TestCase("*1\r\n$7\r\nDISCARD\r\n*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n", "it has DISCARD")]
+    [LongCase("*1\r\n$8\r\nshutdown\r\n", "it has SHUTDOWN")]
+    [LongCase("*1\r\n$7\r\nDISCARD\r\n*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n", "it has DISCARD")]
     [TestCase("*4\r\n$6\r\nCONFIG\r\n$3\r\nSET\r\n$9\r\nmaxmemory\r\n$1\r\n1\r\n", "it has CONFIG")]
-    [TestCase("*1\r\n$3\r\n\u001b[2\r\n", "it has ?[2, which is no change of data")]
-    [TestCase("*2\r\n$8\r\nFUNCTION\r\n$4\r\nkill\r\n", "it has FUNCTION KILL")]
+    [LongCase("*1\r\n$3\r\n\u001b[2\r\n", "it has ?[2, which is no change of data")]
+    [LongCase("*2\r\n$8\r\nFUNCTION\r\n$4\r\nkill\r\n", "it has FUNCTION KILL")]
     [TestCase("*2\r\n$6\r\nSCRIPT\r\n$5\r\ndebug\r\n", "it has SCRIPT DEBUG")]
-    [TestCase("*1\r\n$6\r\nASKING\r\n", "it has ASKING")]
-    [TestCase("*3\r\n$7\r\nLATENCY\r\n$5\r\nRESET\r\n$1\r\nx\r\n", "it has LATENCY")]
+    [LongCase("*1\r\n$6\r\nASKING\r\n", "it has ASKING")]
+    [LongCase("*3\r\n$7\r\nLATENCY\r\n$5\r\nRESET\r\n$1\r\nx\r\n", "it has LATENCY")]
     [TestCase("*2\r\n$4\r\nWAIT\r\n$1\r\nx\r\n", "it has WAIT")]
-    [TestCase("*2\r\n$5\r\nLPUSH\r\n$1\r\nn\r\n", "does not take LPUSH")]
+    [LongCase("*2\r\n$5\r\nLPUSH\r\n$1\r\nn\r\n", "does not take LPUSH")]
     public void Changes_that_cannot_be_end_it_and_what_came_before_is_there(string changes, string why)
     {
         using ServerProcess ours = Ours();
