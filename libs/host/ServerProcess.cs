@@ -97,8 +97,9 @@ public static class ServerProcess
     private static int RunTool(CommandLine line)
     {
         using TerminalLines lines = TerminalLines.OfStandardOutput();
-        return line.Verb == CommandVerb.CheckData ? DataTool.Check(line.Directory, lines.Write, lines.WriteProgress, line.MemoryFile)
+        int code = line.Verb == CommandVerb.CheckData ? DataTool.Check(line.Directory, lines.Write, lines.WriteProgress, line.MemoryFile)
             : DataTool.Repair(line.Directory, line.Applies, lines.Write, lines.WriteProgress, line.MemoryFile);
+        return code == 0 && lines.Lost > 0 ? AnswerStream.CannotWrite($"{lines.Lost} lines are lost") : code;
     }
 
     private static int RunConfigured(CommandLine line, Func<RespServer, ILogger, IDisposable?> beside)
@@ -125,9 +126,12 @@ public static class ServerProcess
 
     private static int ReportFile(string path, List<string> notices)
     {
-        foreach (string notice in notices) Console.Out.WriteLine(notice);
-        Console.Out.WriteLine($"{path} can be used.");
-        return 0;
+        return AnswerStream.Run(output =>
+        {
+            notices.ForEach(output.WriteLine);
+            output.WriteLine($"{path} can be used.");
+            return true;
+        });
     }
 
     private static int Serve(

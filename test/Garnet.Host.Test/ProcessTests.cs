@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -169,14 +170,29 @@ public sealed class ProcessTests
         Assert.That(File.ReadAllText(file), Does.Match(@"\Abefore\n\{(.|\n)+\}\nafter\n\z"));
     }
 
-    [Test]
-    public void An_answer_that_finds_no_room_is_an_error()
+    [TestCase("doctor --port {0}", "No space left on device")]
+    [TestCase("check {1}", "lines are lost")]
+    public void An_answer_that_finds_no_room_is_an_error(string words, string why)
     {
+        using var folder = new TestFolder();
+        if (words.StartsWith("check", StringComparison.Ordinal))
+            RunOnce(folder.Path);
+        string command = string.Format(CultureInfo.InvariantCulture, words, FreePorts.Next(), folder.Path);
         using Process shell = Track(Process.Start(
-            new ProcessStartInfo("/bin/sh", ["-c", $"exec {Executable} doctor --port {FreePorts.Next()} > /dev/full"]) { RedirectStandardError = true })!);
+            new ProcessStartInfo("/bin/sh", ["-c", $"exec {Executable} {command} > /dev/full"]) { RedirectStandardError = true })!);
         string said = shell.StandardError.ReadToEnd();
         shell.WaitForExit();
-        Assert.That((shell.ExitCode, said), Is.EqualTo((1, "garnet-server: the answer cannot be written: No space left on device\n")));
+        Assert.That(shell.ExitCode, Is.EqualTo(1), said);
+        Assert.That(said, Does.Match($@"\Agarnet-server: the answer cannot be written: .*{why}\n\z"));
+    }
+
+    // Leaves a data directory.
+    private static void RunOnce(string directory)
+    {
+        using Process server = Start($"--port {FreePorts.Next()} --dir {directory}");
+        WaitFor(server, "Ready to accept connections");
+        Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
+        server.WaitForExit();
     }
 
     private static int Exit(string arguments)

@@ -19,8 +19,14 @@ internal static class AnswerStream
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            Console.Error.WriteLine($"garnet-server: the answer cannot be written: {e.Message}");
-            return Failed;
+            return CannotWrite(e.Message);
         }
+    }
+
+    /// <summary>Says so where it can be said; returns the exit code.</summary>
+    public static int CannotWrite(string why)
+    {
+        Console.Error.WriteLine($"garnet-server: the answer cannot be written: {why}");
+        return Failed;
     }
 }

@@ -16,7 +16,10 @@ internal sealed class KeyPattern(string pattern, KeyAccess access)
     /// <summary>True if it allows the access to the key.</summary>
     internal bool Allows(ReadOnlySpan<byte> key, KeyAccess access) => (Access & access) == access && _glob.Matches(key);
 
-    /// <summary>As a rule.</summary>
+    /// <summary>As a rule that is read back behind others: "~*" stands for all keys, behind which a pattern is refused, and what came as %RW~* is written so.</summary>
+    internal string Rule => Access == KeyAccess.Both && Pattern == "*" ? "%RW~*" : ToString();
+
+    /// <summary>As a rule, as it is shown.</summary>
     public override string ToString() => Access switch
     {
         KeyAccess.Read => "%R~" + Pattern,

@@ -25,9 +25,7 @@ internal sealed class KeyRules : RulePart
 
     internal override string Text => _allowsAll ? "~*" : string.Join(' ', _named.Values);
 
-    // Behind "~*" a pattern would be refused: one that came as %RW~* is written as that.
-    internal override string Rules =>
-        _allowsAll ? Text : string.Join(' ', _named.Values.Select(static one => one.ToString() is "~*" ? "%RW~*" : one.ToString()));
+    internal override string Rules => _allowsAll ? Text : string.Join(' ', _named.Values.Select(static one => one.Rule));
 
     /// <summary>True if the key may be used so.</summary>
     internal bool Allows(ReadOnlySpan<byte> key, KeyAccess access)

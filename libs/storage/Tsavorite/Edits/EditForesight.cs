@@ -22,8 +22,8 @@ public static unsafe class EditForesight
         if (edit.Cold is not { } cold || !edit.Foreseen.TryAdd(number))
             return true;
         if (!edit.MayAwait)
-            return !edit.Lacks(cold, number) || edit.Foreseen.TryLack(number);
-        if (edit.Awaits(cold, number))
+            return !edit.Lacks(cold, number, ChunkLack.Unknown) || edit.Foreseen.TryLack(number);
+        if (edit.Lacks(cold, number, ChunkLack.Coming))
             return edit.Foreseen.TryLack(number);
         byte* chunk = isNeeded || edit.CanRead(number) ? edit.FindChunk(number) : null;
         return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), edit.Core.Tier!.KeptBytesMax)
@@ -31,7 +31,8 @@ public static unsafe class EditForesight
     }
 
     /// <summary>True if a look at the chunk waits for nothing.</summary>
-    public static bool IsThere(this ref RecordEdit edit, uint number) => edit.Cold is not { } cold || !edit.Awaits(cold, number);
+    public static bool IsThere(this ref RecordEdit edit, uint number) =>
+        edit.Cold is not { } cold || !edit.Lacks(cold, number, ChunkLack.Coming);
 
     /// <summary>True if none of the chunks that were told of is lacked.</summary>
     public static bool LacksNone(this ref RecordEdit edit) => edit.Cold is null || edit.Foreseen.LacksNone;
@@ -45,21 +46,12 @@ public static unsafe class EditForesight
         if (edit.Cold is not { } cold || !edit.MayAwait)
             return false;
         ReadOnlySpan<uint> lacked = edit.Foreseen.TakeLacked(edit.Owner);
-        for (int i = 0; i < lacked.Length && (i == 0 || cold.MayWalkAhead); i++) edit.Awaits(cold, lacked[i], isToBeFetched: true);
+        for (int i = 0; i < lacked.Length && (i == 0 || cold.MayWalkAhead); i++)
+            edit.Lacks(cold, lacked[i], ChunkLack.Coming | ChunkLack.Fetches);
         if (!cold.HasMissing)
             return false;
         // By its name: its word becomes another one each time that it leaves again before the step begins, which is not to go on for ever.
         cold.Fetch(what: ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, lacked[0]));
         return true;
-    }
-
-    // True if the chunk lies on a tier and what may be it is not known, or on its way.
-    private static bool Awaits(this ref RecordEdit edit, ColdReads cold, uint number, bool isToBeFetched = false)
-    {
-        Shape* shape = edit.Core.Shape;
-        ulong hash = ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, number);
-        byte* bucket = Shape.BucketOf(shape, edit.Partition, hash);
-        return Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) == null
-            && cold.AwaitsChunk(shape, edit.Partition, bucket, hash, isToBeFetched);
     }
 }

@@ -26,11 +26,11 @@ public static unsafe class EditWalks
     /// </summary>
     public static void LookAhead(this ref RecordEdit edit, uint* numbers, int apart, int count)
     {
-        if (edit.Cold is not { } cold || !edit.Wants(cold, *numbers))
+        if (edit.Cold is not { } cold || !edit.Lacks(cold, *numbers, ChunkLack.Fetches))
             return;
         int left = edit.Ahead.Begin(edit.Owner, *numbers), at = 1;
         for (; at < count && left > 0 && cold.MayWalkAhead; at++)
-            left -= edit.Wants(cold, numbers[at * apart]) ? 1 : 0;
+            left -= edit.Lacks(cold, numbers[at * apart], ChunkLack.Fetches) ? 1 : 0;
         if (at < count)
             edit.Ahead.End(edit.Owner, *numbers, numbers[at * apart]);
         else
@@ -42,25 +42,23 @@ public static unsafe class EditWalks
     internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
     {
         ReadOnlySpan<uint> named = edit.Foreseen.TakeLacked(edit.Owner);
-        for (int i = 0; i < named.Length && cold.MayWalkAhead; i++) edit.Wants(cold, named[i]);
+        for (int i = 0; i < named.Length && cold.MayWalkAhead; i++) edit.Lacks(cold, named[i], ChunkLack.Fetches);
         if (named.Length > 0 || edit.Ahead.TakeTold(edit.Owner, number))
             return;
         int left = edit.Ahead.Begin(edit.Owner, number);
         uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));
         for (; next < end && left > 0 && cold.MayWalkAhead; next++)
-            left -= edit.Wants(cold, next) ? 1 : 0;
+            left -= edit.Lacks(cold, next, ChunkLack.Fetches) ? 1 : 0;
         edit.Ahead.End(edit.Owner, number, next);
     }
 
-    internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number) => edit.Wants(cold, number, isToBeFetched: false);
-
-    // True if it has to be fetched: it is with what is lacked.
-    private static bool Wants(this ref RecordEdit edit, ColdReads cold, uint number, bool isToBeFetched = true)
+    /// <summary>True if the chunk lies on a tier and what may be it is lacked.</summary>
+    internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number, ChunkLack how)
     {
         Shape* shape = edit.Core.Shape;
         ulong hash = ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, number);
         byte* bucket = Shape.BucketOf(shape, edit.Partition, hash);
         return Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) == null
-            && cold.WantsChunk(shape, edit.Partition, bucket, hash, isToBeFetched);
+            && cold.LacksChunk(shape, edit.Partition, bucket, hash, how);
     }
 }

@@ -23,10 +23,7 @@ internal sealed class RoomBell
         lock (_gate) _rooms = [.. _rooms.Where(other => other != room)];
     }
 
-    /// <summary>True while somebody waits.</summary>
-    public bool IsAwaited => Volatile.Read(ref _wanted) != Nobody;
-
-    /// <summary>True while somebody waits who was not called. <see cref="IsAwaited"/> is true as well where all of them have gone without a call.</summary>
+    /// <summary>True while somebody waits who was not called.</summary>
     public bool HasWaiters
     {
         get

@@ -42,7 +42,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private Thread? _thread;
     private volatile bool _stopping;
     private volatile bool _evicts; // until a 64th of the limit is free
-    private long _withinMs; // when memory was last seen within its limit
+    private long? _withinMs; // when memory was last seen within its limit
     private int _turn;
 
     /// <summary>The policy in force.</summary>
@@ -195,8 +195,9 @@ internal sealed unsafe class MoverScheduler : IDisposable
         Arena arena = _core.Arena;
         long wanted = Wanted(nowMs);
         bool mayEvict = Policy != EvictionPolicy.NoEviction;
-        if (!mayEvict || arena.Used <= arena.Ceiling || _withinMs == 0)
+        if (!mayEvict || arena.Used <= arena.Ceiling)
             _withinMs = nowMs;
+        _withinMs ??= nowMs;
         if (!mayEvict && wanted == 0)
             return _evicts = false;
         long ahead = mayEvict ? Math.Max(arena.Ceiling / AheadPart, wanted) : wanted;

@@ -430,11 +430,17 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private void Run()
     {
+        int fullPauseMs = FullPauseMs;
         while (!_stopping)
         {
-            bool worked = Step(_movers.NowMs);
-            if (!worked)
-                _wake.WaitOne(_core.Arena.Bell.IsAwaited ? AwaitedPauseMs : IsFull || _waitsBelow ? FullPauseMs : PauseMs);
+            if (Step(_movers.NowMs))
+            {
+                fullPauseMs = FullPauseMs;
+                continue;
+            }
+            bool isWoken = _wake.WaitOne(_core.Arena.Bell.HasWaiters ? AwaitedPauseMs : IsFull || _waitsBelow ? fullPauseMs : PauseMs);
+            // Nobody waits, and a look at what is left goes through all of memory.
+            fullPauseMs = isWoken ? FullPauseMs : Math.Min(2 * fullPauseMs, PauseMs);
         }
     }
 }

@@ -63,44 +63,23 @@ internal static unsafe class ColdLooks
         return null;
     }
 
-    /// <summary>
-    /// A chunk of that hash is needed soon: true if any of the bucket that may be it is not known of. It is among the missing from then on, or, if it is not to be fetched yet, is not.
-    /// </summary>
-    public static bool WantsChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash, bool isToBeFetched)
+    /// <summary>True if what may be the chunk of that hash lies on the tier and is lacked, as far as the session knows (<see cref="ChunkLack"/>).</summary>
+    public static bool LacksChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash, ChunkLack how)
     {
-        bool wants = false;
-        ulong tag = Shape.TagOf(shape, hash);
-        for (SlotWalk walk = new(partition, bucket); walk.Next();)
-        {
-            ulong word = *walk.Slot;
-            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
-                continue;
-            if (reads.Known(word) is not null)
-                continue;
-            if (isToBeFetched)
-                reads.Record(word);
-            wants = true;
-        }
-        return wants;
-    }
-
-    /// <summary>The same, where what is on its way lacks too: the step does not begin before all is there.</summary>
-    public static bool AwaitsChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash, bool isToBeFetched)
-    {
-        bool awaits = false;
+        bool lacks = false;
         ulong tag = Shape.TagOf(shape, hash);
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             ulong word = Volatile.Read(ref *walk.Slot);
             if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
                 continue;
-            if (reads.Known(word) is not null && reads.IsDone(word))
+            if (reads.Known(word) is not null && ((how & ChunkLack.Coming) == 0 || reads.IsDone(word)))
                 continue;
-            if (isToBeFetched)
+            if ((how & ChunkLack.Fetches) != 0)
                 reads.Record(word);
-            awaits = true;
+            lacks = true;
         }
-        return awaits;
+        return lacks;
     }
 
     /// <summary>True if the word's record was wanted and could not be read; a walk learns what of it was late (<see cref="ColdReads.Late"/>).</summary>
