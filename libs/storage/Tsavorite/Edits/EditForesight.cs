@@ -4,6 +4,7 @@ namespace Tsavorite;
 /// A step that knows which chunks it will come to says so before it comes to the first, and those that lie on a tier are fetched side by side (<see cref="ForeseenChunks"/>).
 /// A look has the others of them fetched with the first that it lacks. A change waits for all of them before it begins, some at a time, and is put off meanwhile: what it had changed
 /// would have to be taken back for each that is lacked later. What has come is taken to memory each time, where the change would take it too, so that it gets on however often it is put off.
+/// So does a look that lacks more than is kept for it, which would lose the first pieces before it had the last (<see cref="TryTakeNamed"/>).
 /// </summary>
 public static unsafe class EditForesight
 {
@@ -21,13 +22,25 @@ public static unsafe class EditForesight
     {
         if (edit.Cold is not { } cold || !edit.Foreseen.TryAdd(number))
             return true;
+        long bytes = edit.LackedBytes(cold, number, edit.MayAwait ? ChunkLack.Coming : ChunkLack.Unknown);
+        if (bytes != 0)
+            return edit.Foreseen.TryLack(number, bytes, edit.Core.Tier!.AskedBytesMax);
         if (!edit.MayAwait)
-            return !edit.Lacks(cold, number, ChunkLack.Unknown) || edit.Foreseen.TryLack(number);
-        if (edit.Lacks(cold, number, ChunkLack.Coming))
-            return edit.Foreseen.TryLack(number);
+            return true;
         byte* chunk = isNeeded || edit.CanRead(number) ? edit.FindChunk(number) : null;
         return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), edit.Core.Tier!.KeptBytesMax)
             || edit.Core.Arena.Used <= edit.Core.Arena.Ceiling;
+    }
+
+    /// <summary>
+    /// Not all could be told of. True if this is a look: from now on it takes to memory what it comes to, as a change does, and is to tell of all once more.
+    /// </summary>
+    public static bool TryTakeNamed(this ref RecordEdit edit)
+    {
+        bool isLook = edit.Cold is not null && edit.Aim == EditAim.Look;
+        if (isLook)
+            edit.Aim = EditAim.Change;
+        return isLook;
     }
 
     /// <summary>True if a look at the chunk waits for nothing.</summary>

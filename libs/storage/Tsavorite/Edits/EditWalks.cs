@@ -52,13 +52,16 @@ public static unsafe class EditWalks
         edit.Ahead.End(edit.Owner, number, next);
     }
 
-    /// <summary>True if the chunk lies on a tier and what may be it is lacked.</summary>
-    internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number, ChunkLack how)
+    internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number, ChunkLack how) =>
+        edit.LackedBytes(cold, number, how) != 0;
+
+    /// <summary>Bytes to be read at most for the chunk, as it lies on a tier and what may be it is lacked; 0 if it is not.</summary>
+    internal static long LackedBytes(this ref RecordEdit edit, ColdReads cold, uint number, ChunkLack how)
     {
         Shape* shape = edit.Core.Shape;
         ulong hash = ChunkKey.Hash(edit.Core, edit.Key.Hash, edit.Owner, number);
         byte* bucket = Shape.BucketOf(shape, edit.Partition, hash);
-        return Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) == null
-            && cold.LacksChunk(shape, edit.Partition, bucket, hash, how);
+        bool isHere = Bucket.FindChunk(shape, edit.Partition, bucket, edit.Owner, number, ChunkKey.InRoot(edit.Key, hash)) != null;
+        return isHere ? 0 : cold.LackedBytesOfChunk(edit.Core, edit.Partition, bucket, hash, how);
     }
 }

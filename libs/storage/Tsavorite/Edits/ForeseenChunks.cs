@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>
-/// The chunks of a value that a step has said it will come to, whatever their order (<see cref="EditWalks.BeginForesight"/>): those that it lacks, so many that the device
+/// The chunks of a value that a step has said it will come to, whatever their order (<see cref="EditForesight"/>): those that it lacks, so many that the device
 /// has no more of one step at a time.
 /// </summary>
 internal sealed class ForeseenChunks
@@ -11,7 +11,7 @@ internal sealed class ForeseenChunks
     private HashSet<uint> _numbers = [];
     private ulong _owner;
     private int _lackedCount;
-    private long _bytes;
+    private long _bytes, _lackedBytes;
 
     /// <summary>True while none of them is lacked.</summary>
     public bool LacksNone => _lackedCount == 0;
@@ -19,7 +19,7 @@ internal sealed class ForeseenChunks
     /// <summary>A step begins to tell which chunks of the value it will come to.</summary>
     public void Begin(ulong owner)
     {
-        (_owner, _lackedCount, _bytes) = (owner, 0, 0);
+        (_owner, _lackedCount, _bytes, _lackedBytes) = (owner, 0, 0, 0);
         if (_numbers.Count > NumbersMax)
             _numbers = [];
         else
@@ -29,11 +29,12 @@ internal sealed class ForeseenChunks
     /// <summary>True if it has not told of this one yet.</summary>
     public bool TryAdd(uint number) => _numbers.Add(number);
 
-    /// <summary>It lacks this one; false if it cannot lack more at a time.</summary>
-    public bool TryLack(uint number)
+    /// <summary>It lacks this one, of so many bytes at most; false if it cannot lack more at a time.</summary>
+    public bool TryLack(uint number, long bytes, long bytesMax)
     {
         _lacked[_lackedCount++] = number;
-        return _lackedCount < _lacked.Length;
+        _lackedBytes += bytes;
+        return _lackedCount < _lacked.Length && _lackedBytes < bytesMax;
     }
 
     /// <summary>It has this one in memory, of so many bytes; false once these are more than that.</summary>

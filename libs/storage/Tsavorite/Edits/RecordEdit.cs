@@ -38,7 +38,6 @@ public unsafe ref struct RecordEdit
     private ChunkPlaces _places;
     private uint _at;
     private uint _known;
-    private EditAim _aim;
     private uint _active; // the segment that was appended to when it was cleaned up last; 0 before
     private EditState _state;
     private bool _mayLack;
@@ -50,7 +49,7 @@ public unsafe ref struct RecordEdit
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs, EditAim aim)
     {
-        _aim = aim;
+        Aim = aim;
         _state = scratch.Cold is { IsUntouched: false } ? EditState.Unchanged : EditState.AllHere;
         _mayLack = false;
         _active = 0;
@@ -112,8 +111,11 @@ public unsafe ref struct RecordEdit
     internal readonly ChunkAhead Ahead => _scratch.Ahead;
     internal readonly ForeseenChunks Foreseen => _scratch.Foreseen;
 
-    // It is a change, and nothing has to be taken back if it is put off.
-    internal readonly bool MayAwait => _aim == EditAim.Change && _state == EditState.Unchanged;
+    /// <summary>What becomes of what it comes to on a tier.</summary>
+    internal EditAim Aim { get; set; }
+
+    // It takes to memory what it comes to, and nothing has to be taken back if it is put off.
+    internal readonly bool MayAwait => Aim == EditAim.Change && _state == EditState.Unchanged;
 
     /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
@@ -431,7 +433,7 @@ public unsafe ref struct RecordEdit
         byte* image;
         while ((image = cold.Find(_core.Shape, _partition, _bucket, _key, out _slot)) == null && cold.HasMissing)
             cold.Fetch(mayThrow: _state == EditState.Unchanged);
-        return _scratch.Take(_core, _partition, _bucket, new() { Image = image, Slot = _slot }, _aim, _nowMs);
+        return _scratch.Take(_core, _partition, _bucket, new() { Image = image, Slot = _slot }, Aim, _nowMs);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -456,15 +458,15 @@ public unsafe ref struct RecordEdit
             TakeBack();
             throw;
         }
-        return _scratch.Take(_core, _partition, place.Bucket, new() { Image = image, Slot = place.Slot }, _aim, _nowMs);
+        return _scratch.Take(_core, _partition, place.Bucket, new() { Image = image, Slot = place.Slot }, Aim, _nowMs);
     }
 
     /// <summary>Reads each chunk that lies on the tier, and keeps none: before a change that cannot be taken back any more goes on (store.C7).</summary>
     internal void ReadAll()
     {
         ColdReads cold = _scratch.Cold!;
-        (ChunkPlaces places, uint at, uint known, EditAim aim, bool looksAside) = (_places, _at, _known, _aim, cold.LooksAside);
-        (_aim, cold.LooksAside) = (EditAim.Look, true);
+        (ChunkPlaces places, uint at, uint known, EditAim aim, bool looksAside) = (_places, _at, _known, Aim, cold.LooksAside);
+        (Aim, cold.LooksAside) = (EditAim.Look, true);
         uint sets = RootLimit.SetsOf(Value);
         try
         {
@@ -474,7 +476,7 @@ public unsafe ref struct RecordEdit
         }
         finally
         {
-            (_places, _at, _known, _aim, cold.LooksAside) = (places, at, known, aim, looksAside);
+            (_places, _at, _known, Aim, cold.LooksAside) = (places, at, known, aim, looksAside);
         }
     }
 

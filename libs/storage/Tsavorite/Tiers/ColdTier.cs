@@ -59,6 +59,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
+    /// <summary>Bytes that one step may ask for at a time: half of that, as the step that is done again is to find all of them.</summary>
+    public long AskedBytesMax => KeptBytesMax / 2;
+
     /// <summary>How long a read is waited for, milliseconds.</summary>
     public long ReadTimeoutMs
     {

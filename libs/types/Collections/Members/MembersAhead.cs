@@ -42,13 +42,16 @@ public unsafe struct MembersAhead
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void LookAtAll(ref RecordEdit edit, ResizeAhead resize)
     {
+        bool isLeft;
         do
         {
             MembersAhead ahead = new(ref edit);
-            if (ahead.TryLookAtNames(ref edit, resize) && edit.LacksNone())
+            bool isAll = ahead.TryLookAtNames(ref edit, resize);
+            if (isAll && edit.LacksNone())
                 resize.Look(ref edit);
+            isLeft = (!isAll && edit.TryTakeNamed()) || edit.AwaitForeseen();
         }
-        while (edit.AwaitForeseen());
+        while (isLeft);
     }
 
     /// <summary>Begins for a value of which something may be lacked.</summary>

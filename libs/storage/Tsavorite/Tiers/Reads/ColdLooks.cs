@@ -63,11 +63,13 @@ internal static unsafe class ColdLooks
         return null;
     }
 
-    /// <summary>True if what may be the chunk of that hash lies on the tier and is lacked, as far as the session knows (<see cref="ChunkLack"/>).</summary>
-    public static bool LacksChunk(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, ulong hash, ChunkLack how)
+    /// <summary>
+    /// Bytes to be read at most, as what may be the chunk of that hash lies on the tier and is lacked, as far as the session knows (<see cref="ChunkLack"/>); 0 if nothing is.
+    /// </summary>
+    public static long LackedBytesOfChunk(this ColdReads reads, StoreCore core, Partition* partition, byte* bucket, ulong hash, ChunkLack how)
     {
-        bool lacks = false;
-        ulong tag = Shape.TagOf(shape, hash);
+        long bytes = 0;
+        ulong tag = Shape.TagOf(core.Shape, hash);
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             ulong word = Volatile.Read(ref *walk.Slot);
@@ -77,9 +79,9 @@ internal static unsafe class ColdLooks
                 continue;
             if ((how & ChunkLack.Fetches) != 0)
                 reads.Record(word);
-            lacks = true;
+            bytes += core.Tier!.Segments.BytesMaxOf(word);
         }
-        return lacks;
+        return bytes;
     }
 
     /// <summary>True if the word's record was wanted and could not be read; a walk learns what of it was late (<see cref="ColdReads.Late"/>).</summary>

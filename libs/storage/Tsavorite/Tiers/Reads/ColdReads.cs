@@ -88,10 +88,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public int Pending => _pending;
 
     /// <summary>True while what is to come, at the most, and long records that are kept take less than half of what may be kept. Others have mostly been used.</summary>
-    public bool MayReadAhead => _kept.LongBytes + _comingBytes < _tier.KeptBytesMax / 2;
+    public bool MayReadAhead => _kept.LongBytes + _comingBytes < _tier.AskedBytesMax;
 
     /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
-    public bool MayWalkAhead => _comingBytes < _tier.KeptBytesMax / 2;
+    public bool MayWalkAhead => _comingBytes < _tier.AskedBytesMax;
 
     /// <summary>The record that a cold word names, or null: it is among the missing then, and pinned.</summary>
     /// <exception cref="GarnetException">It cannot be read, or is not what was written.</exception>
