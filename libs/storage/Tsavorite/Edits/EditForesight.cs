@@ -12,7 +12,7 @@ public static unsafe class EditForesight
     public static void BeginForesight(this ref RecordEdit edit) => edit.Foreseen.Begin(edit.Owner);
 
     /// <summary>
-    /// The step will come to this chunk. False if no more may be told of now: so many are lacked, or memory is full and has taken as much of the value as a session may keep.
+    /// The step will come to this chunk. False if no more may be told of now: so many are lacked, or what came back has filled memory beyond its limit by as much as a session may keep.
     /// </summary>
     /// <param name="edit">The step.</param>
     /// <param name="number">The chunk's number.</param>
@@ -28,8 +28,8 @@ public static unsafe class EditForesight
         if (!edit.MayAwait)
             return true;
         byte* chunk = isNeeded || edit.CanRead(number) ? edit.FindChunk(number) : null;
-        return chunk == null || edit.Foreseen.TryHave(Record.ValueBytes(chunk), edit.Core.Tier!.KeptBytesMax)
-            || edit.Core.Arena.Used <= edit.Core.Arena.Ceiling;
+        // What comes back goes a little beyond the limit while the movers make room for it.
+        return chunk == null || edit.Core.Arena.Used <= edit.Core.Arena.Ceiling + edit.Core.Tier!.KeptBytesMax;
     }
 
     /// <summary>

@@ -11,7 +11,7 @@ internal sealed class ForeseenChunks
     private HashSet<uint> _numbers = [];
     private ulong _owner;
     private int _lackedCount;
-    private long _bytes, _lackedBytes;
+    private long _lackedBytes;
 
     /// <summary>True while none of them is lacked.</summary>
     public bool LacksNone => _lackedCount == 0;
@@ -19,7 +19,7 @@ internal sealed class ForeseenChunks
     /// <summary>A step begins to tell which chunks of the value it will come to.</summary>
     public void Begin(ulong owner)
     {
-        (_owner, _lackedCount, _bytes, _lackedBytes) = (owner, 0, 0, 0);
+        (_owner, _lackedCount, _lackedBytes) = (owner, 0, 0);
         if (_numbers.Count > NumbersMax)
             _numbers = [];
         else
@@ -36,9 +36,6 @@ internal sealed class ForeseenChunks
         _lackedBytes += bytes;
         return _lackedCount < _lacked.Length && _lackedBytes < bytesMax;
     }
-
-    /// <summary>It has this one in memory, of so many bytes; false once these are more than that.</summary>
-    public bool TryHave(long bytes, long bytesMax) => (_bytes += bytes) <= bytesMax;
 
     /// <summary>Those of the value that are lacked, once.</summary>
     public ReadOnlySpan<uint> TakeLacked(ulong owner)
