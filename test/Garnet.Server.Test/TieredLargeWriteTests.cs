@@ -54,6 +54,28 @@ internal sealed class TieredLargeWriteTests
         Assert.That((written > 0, refused > 0), Is.EqualTo((true, true)));
     }
 
+    // What they change comes back from the tier first, and grows.
+    [TestCase("HSET", "HPEXPIRE", "k", "100000000", "FIELDS")]
+    [TestCase("HSET", "HGETEX", "k", "PX", "100000000", "FIELDS")]
+    [TestCase("ZADD", "ZPEXPIRE", "k", "100000000", "MEMBERS")]
+    public void Many_entries_on_the_tier_get_times_where_memory_is_full(string add, params string[] command)
+    {
+        const int Entries = 40_000, Keys = 60_000, Rounds = 4;
+        using var server = Server(32 << 20, 512 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 100), large = new('x', 1000);
+        foreach (int[] some in Enumerable.Range(0, Entries).Chunk(2000))
+            client.Call([add, "k", .. some.SelectMany(i => add == "HSET" ? (string[])[$"f{i}", value] : [$"{i}", $"f{i}"])]);
+        foreach (int[] some in Enumerable.Range(0, Keys).Chunk(100))
+            Assert.That(client.Call(["MSET", .. some.SelectMany(i => (string[])[$"s{i}", large])]), Is.EqualTo("OK"));
+        for (int round = 0; round < Rounds; round++)
+        {
+            client.Call("TIER.DEMOTE", "k");
+            string[] names = [.. Enumerable.Range(0, Entries).Where(i => i % Rounds == round).Select(static i => $"f{i}")];
+            Assert.That(Timed(client, [.. command, $"{names.Length}", .. names]), Does.Not.StartWith("OOM").And.Not.StartWith("ERR"));
+        }
+    }
+
     private EmbeddedServer Server(long memoryBytes, long tierBytes) => new(adjust: settings =>
     {
         settings.Memory.MaxMemoryBytes = memoryBytes;

@@ -71,6 +71,9 @@ internal static class EntryExpiry
         var answers = new long[entries.Count];
         System.Array.Fill(answers, EntryTimes.NotThere);
         var times = new EntryTimes(words.Shape, entries.Of(ref call), answers) { ExpireAtMs = expireAtMs, Condition = condition };
+        using WriteRoom room = RoomFor(ref call, words.Shape.Kind, expireAtMs);
+        if (!room.IsThere)
+            return call.From(Outcome.OutOfMemory);
         KeyRef key = call.Key;
         call.Session.Lock([key]);
         call.Session.Examine(in key, ref times);
@@ -83,6 +86,10 @@ internal static class EntryExpiry
         call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : expireAtMs);
         return Show(ref call, answers);
     }
+
+    /// <summary>Entries that get a time grow by it, and by what they lie in: room for all of them, where they are many.</summary>
+    internal static WriteRoom RoomFor(ref Call call, RecordKind kind, long expireAtMs) =>
+        expireAtMs <= call.NowMs ? WriteRoom.None : WriteRoom.For(ref call, new EntryCost(kind, Words: 1));
 
     private static Reply Show(ref Call call, long[] answers)
     {

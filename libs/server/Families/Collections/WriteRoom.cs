@@ -19,7 +19,7 @@ internal readonly ref struct WriteRoom
     /// <param name="call">What brings them.</param>
     /// <param name="cost">What they take.</param>
     /// <exception cref="RoomMissException">The call is put off until there is room.</exception>
-    internal static WriteRoom For(ref Call call, in EntryCost cost)
+    internal static WriteRoom For(ref Call call, scoped in EntryCost cost)
     {
         long bytes = cost.LargeBytes(ref call);
         if (bytes == 0)

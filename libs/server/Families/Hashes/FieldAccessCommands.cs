@@ -81,15 +81,29 @@ internal readonly struct HGetEx : ICommand
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
         var times = new EntryTimes(MemberShape.Hash, fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
-        call.Session.Lock([key]);
-        bool exists = call.Session.Examine(in key, ref read) == Outcome.Done;
-        if (exists && !read.WrongKind && (options.Persists || options.ExpireAtMs != 0))
+        using WriteRoom room = EntryExpiry.RoomFor(ref call, RecordKind.Hash, options.ExpireAtMs);
+        if (!room.IsThere)
+            return call.From(Outcome.OutOfMemory);
+        bool assures = call.Session.Room.TryAssure(); // as Redis, it refuses no little for want of memory: the values are in the reply by then
+        bool exists;
+        try
         {
-            call.Session.Examine(in key, ref times, quiet: true);
-            times.Apply(call.Session, in key);
+            call.Session.Lock([key]);
+            exists = call.Session.Examine(in key, ref read) == Outcome.Done;
+            if (exists && !read.WrongKind && (options.Persists || options.ExpireAtMs != 0))
+            {
+                call.Session.Examine(in key, ref times, quiet: true);
+                times.Apply(call.Session, in key);
+            }
+
+            call.Session.Unlock();
+        }
+        finally
+        {
+            if (assures)
+                call.Session.Room.EndAssurance();
         }
 
-        call.Session.Unlock();
         call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : options.ExpireAtMs);
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
