@@ -22,11 +22,15 @@ internal sealed unsafe class ByteLink : IDisposable
     private readonly Lock _sending = new();
     private long _at, _end, _leftBytes;
     private bool _isBrief;
+    private volatile bool _hasFailed;
 
     private ByteLink(ServerAddress address, Socket socket) => (Address, _socket) = (address, socket);
 
     /// <summary>Who is at the other end.</summary>
     internal ServerAddress Address { get; }
+
+    /// <summary>True once it was to be used and had ended, or the other end said or took nothing for too long.</summary>
+    internal bool HasFailed => _hasFailed;
 
     /// <summary>This end's port.</summary>
     internal int OwnPort => ((IPEndPoint)_socket.LocalEndPoint!).Port;
@@ -90,12 +94,15 @@ internal sealed unsafe class ByteLink : IDisposable
         {
             bytes = _socket.Receive(_room.Span(_end, part));
         }
-        catch (SocketException e) when (e.SocketErrorCode == SocketError.TimedOut)
+        catch (SocketException e)
         {
-            throw Silent();
+            throw e.SocketErrorCode == SocketError.TimedOut ? Silent() : Broken(e);
         }
         if (bytes == 0)
+        {
+            _hasFailed = true;
             throw new EndOfStreamException($"{Address} closed the connection");
+        }
         _end += bytes;
     }
 
@@ -104,8 +111,15 @@ internal sealed unsafe class ByteLink : IDisposable
     {
         lock (_sending)
         {
-            while (!bytes.IsEmpty)
-                bytes = bytes[_socket.Send(bytes)..];
+            try
+            {
+                while (!bytes.IsEmpty)
+                    bytes = bytes[_socket.Send(bytes)..];
+            }
+            catch (SocketException e)
+            {
+                throw Broken(e);
+            }
         }
     }
 
@@ -148,8 +162,11 @@ internal sealed unsafe class ByteLink : IDisposable
     }
 
     /// <summary>What is thrown where the other end says nothing any more.</summary>
-    internal IOException Silent() =>
-        new(string.Create(CultureInfo.InvariantCulture, $"{Address} has said nothing for {Address.WaitSeconds} seconds"));
+    internal IOException Silent()
+    {
+        _hasFailed = true;
+        return new(string.Create(CultureInfo.InvariantCulture, $"{Address} has said nothing for {Address.WaitSeconds} seconds"));
+    }
 
     /// <summary>Reads a line without its end.</summary>
     internal string ReadLine()
@@ -196,6 +213,12 @@ internal sealed unsafe class ByteLink : IDisposable
         : new GarnetException(ExitKind.Configuration, $"{Address} refuses {what}", said.Printable,
             "Give it the user and the password that may do so: in its address, or by GARNET_SOURCE_PASSWORD, GARNET_TARGET_PASSWORD "
                 + "or …_FILE; the guide lists the rights it needs");
+
+    private IOException Broken(SocketException e)
+    {
+        _hasFailed = true;
+        return new($"the connection to {Address} is broken: {e.Message}", e);
+    }
 
     private void MakeRoom()
     {

@@ -127,9 +127,7 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         }
         catch (Exception e) when (ByteLink.IsLost(e))
         {
-            throw new IOException($"{e.Message.TrimEnd('.')}, in the middle of the copy: {Anew}. "
-                + "A source gives up replicas for which too many changes wait: "
-                + "its client-output-buffer-limit for replicas may have to be higher", e);
+            throw new IOException($"{e.Message.TrimEnd('.')}, in the middle of the copy: {Anew}{Advice()}", e);
         }
         _place = new Place(source.History, source.Offset, 0, times);
         target.WritePlace(_place, copying);
@@ -138,6 +136,17 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         lines.Say("copied", string.Create(CultureInfo.InvariantCulture,
             $"Copied {target.Keys} keys and {target.Functions} libraries of functions. Following the changes now.{left}"));
         return true;
+    }
+
+    // What else there is to do before another run, by whose link has failed.
+    private string Advice()
+    {
+        if (_target!.Bytes.HasFailed)
+            return ". Before that see to the target: its log says why it ended, or it has too much to do";
+        return _source!.Bytes.HasFailed
+            ? ". A source gives up replicas for which too many changes wait: "
+                + "its client-output-buffer-limit for replicas may have to be higher"
+            : "";
     }
 
     // False if it was told to end.

@@ -58,7 +58,7 @@ public sealed class ManyArgumentsTests
         using var server = new EmbeddedServer();
         var slow = new List<string>();
         var all = Asked(server).SelectMany(static spec => Words(spec.Syntax).Select(words => (spec, words)));
-        foreach ((CommandSpec spec, string[] words) in LongRun.PartOf(all, s_operands.Length, first: Array.IndexOf(s_operands, operand))) // a short run says each with one operand
+        foreach ((CommandSpec spec, string[] words) in LongRun.PartOf(all, 2 * s_operands.Length, first: 2 * Array.IndexOf(s_operands, operand))) // a short run says every second one, with one operand
         {
             string before = Shapes.TryGetValue(spec.Name, out (string Before, string Behind) shape) ? shape.Before.Replace("#", "1", StringComparison.Ordinal) : string.Join(' ', Required(spec.Syntax));
             Judge(server, [.. spec.Name.Split('|'), .. Request(before, "", i => i % words.Length == 0 ? words[0] : operand.Length > 0 ? operand : Text(Arguments + i))], slow);

@@ -60,6 +60,9 @@ internal sealed class SlowDiskTests
     [TestCase("list", "SORT", "key", "ALPHA", "LIMIT", "0", "5")]
     [TestCase("list", "COPY", "key", "other")]
     [TestCase("stream", "XRANGE", "key", "-", "+")]
+    [TestCase("stream", "XREVRANGE", "key", "+", "-")]
+    [TestCase("hash", "HRANDFIELD", "key", "-100")]
+    [TestCase("set", "SRANDMEMBER", "key", "30")]
     public void A_command_over_all_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
     {
         const int Entries = 5000, TimesMax = 20;
@@ -85,6 +88,8 @@ internal sealed class SlowDiskTests
     [TestCase("set", "SADD", "key")]
     [TestCase("set", "SINTERCARD", "2", "key", "few")]
     [TestCase("sorted", "ZMSCORE", "key")]
+    [TestCase("sorted", "GEOPOS", "key")]
+    [TestCase("sorted", "GEOHASH", "key")]
     [TestCase("sorted", "ZREM", "key")]
     [TestCase("sorted", "ZADD", "key")]
     public void A_command_that_names_many_members_of_a_large_collection_waits_for_the_disk_a_few_times(string kind, params string[] command)
@@ -127,6 +132,7 @@ internal sealed class SlowDiskTests
     [TestCase("hash", 0, "HDEL", "key")]
     [TestCase("hash", 0, "HTTL", "key", "FIELDS", "1000")]
     [TestCase("hash", 0, "HPEXPIRE", "key", "100000", "FIELDS", "1000")]
+    [TestCase("sorted", 0, "GEOPOS", "key")]
     [TestCase("sorted", 2, "ZREM", "key")]
     [TestCase("sorted", 40, "ZADD", "key")]
     [TestCase("sorted", 4, "ZPEXPIRE", "key", "100000", "MEMBERS", "1000")]
@@ -226,6 +232,7 @@ internal sealed class SlowDiskTests
     [TestCase("hash", 2, "HGET", "key", "name 7")]
     [TestCase("list", 2, "LINDEX", "key", "2500")]
     [TestCase("sorted", 4, "ZRANK", "key", "name 7")]
+    [TestCase("stream", 2, "XREVRANGE", "key", "+", "-", "COUNT", "1")]
     public void A_look_at_one_entry_of_a_large_collection_fetches_nothing_beside_it(string kind, int readsMax, params string[] command)
     {
         using HangingStage stage = new();

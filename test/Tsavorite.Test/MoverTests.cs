@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test;
@@ -262,7 +263,7 @@ internal sealed class MoverTests
             Policy = EvictionPolicy.AllKeysLru };
         using Bench bench = new(settings);
         Random random = new(77);
-        long end = Environment.TickCount64 + 5000, most = 0;
+        long end = Environment.TickCount64 + (LongRun.IsWanted ? 5000 : 2000), most = 0;
         int steps = 0;
         for (; Environment.TickCount64 < end; steps++)
         {

@@ -7,7 +7,9 @@ namespace Tsavorite.Test;
 /// <summary>Real threads: readers without locks against writers, movers, splits and merges.</summary>
 internal sealed unsafe class StressTests
 {
-    private const int Keys = 512, RunMs = 3000;
+    private const int Keys = 512;
+
+    private static readonly int s_runMs = LongRun.IsWanted ? 3000 : 1500, s_transfers = LongRun.IsWanted ? 400_000 : 200_000;
 
     /// <summary>Value: key number, version, length pattern; every 8 bytes carry key and version mixed.</summary>
     private struct CheckedRead : IRead
@@ -98,7 +100,7 @@ internal sealed unsafe class StressTests
         byte* bytes = stackalloc byte[64];
         Random random = new(seed);
         ulong version = 0;
-        long end = Environment.TickCount64 + RunMs;
+        long end = Environment.TickCount64 + s_runMs;
         while (Environment.TickCount64 < end)
         {
             // Waves: many keys (splits), then few (merges, reclaimed segments).
@@ -185,9 +187,9 @@ internal sealed unsafe class StressTests
     [Test]
     public void U1_U6_Changes_of_several_threads_and_of_locked_groups_are_never_lost()
     {
-        const int Threads = 3, Steps = 400_000, Counters = 40;
+        const int Threads = 3, Counters = 40;
         using Store store = new(Bench.Tiny() with { Partitions = 8, BackgroundMovers = true });
-        Thread[] threads = Enumerable.Range(0, Threads).Select(t => new Thread(() => Transfer(store, t, Steps, Counters))).ToArray();
+        Thread[] threads = Enumerable.Range(0, Threads).Select(t => new Thread(() => Transfer(store, t, s_transfers, Counters))).ToArray();
         foreach (Thread thread in threads) thread.Start();
         foreach (Thread thread in threads) thread.Await();
         using StoreSession session = store.OpenSession();
@@ -200,7 +202,7 @@ internal sealed unsafe class StressTests
             if (session.Read(store.Key(bytes, 8, 0), ref peek) == Outcome.Done) sum += peek.Value;
         }
         // Each step adds one to a counter; transfers between two locked counters add nothing.
-        Assert.That(sum, Is.EqualTo((long)Threads * Steps));
+        Assert.That(sum, Is.EqualTo((long)Threads * s_transfers));
         Assert.That(StoreCheck.Run(store), Is.Empty);
         EmptyBaseline.Expect(store, 1000);
     }

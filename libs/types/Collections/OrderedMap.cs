@@ -74,6 +74,14 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
         return TryRead(ref edit, ref place, out TKey found, out byte* value) && found.CompareTo(key) == 0 ? value : null;
     }
 
+    /// <summary>A step will come to where the key is, or would be. False if no more may be told of now.</summary>
+    public bool TryForesee(ref RecordEdit edit, in TKey key)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        int page = FindPage(at, key);
+        return page < 0 || edit.TryForesee(NumberOf(at, page));
+    }
+
     /// <summary>The value of a key that is there, to be changed.</summary>
     public byte* Open(ref RecordEdit edit, in TKey key)
     {

@@ -37,6 +37,9 @@ public struct StreamDelete : IEdit
         Operands.Reader name = Group.Read();
         if (name.Next())
             group = StreamGroups.Find(ref edit, name.Span);
+        IdsAhead.LookAtEntries(ref edit, Ids);
+        if (group >= 0)
+            IdsAhead.LookAtPending(ref edit, group, Ids);
         To?.Array(Ids.Count);
         for (int i = 0; i < Ids.Count; i++)
         {

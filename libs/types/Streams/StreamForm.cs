@@ -91,6 +91,20 @@ public static unsafe class StreamForm
         return new StreamPage(at, bytes);
     }
 
+    /// <summary>A step will come to the page that has the id. False if no more may be told of now.</summary>
+    public static bool TryForesee(ref RecordEdit edit, StreamId id)
+    {
+        int page = Find(edit.Value, id);
+        return page < 0 || edit.TryForesee(Slot(edit.Value, page)->Number);
+    }
+
+    /// <summary>A walk comes to the page now, and then to those before it.</summary>
+    public static void LookBackwards(ref RecordEdit edit, int page)
+    {
+        if (edit.MayLack)
+            edit.LookAhead(&Slot(edit.Value, page)->Number, -(StreamSlot.Bytes / sizeof(uint)), page + 1);
+    }
+
     /// <summary>The last page whose first id is not greater; -1 if there is none.</summary>
     public static int Find(byte* root, StreamId id)
     {

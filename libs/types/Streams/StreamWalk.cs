@@ -144,6 +144,7 @@ public unsafe struct StreamWalk
     // Keeps the last places of the page, up to an id, whose entries are there.
     private void KeepLast(ref RecordEdit edit, StreamId upTo)
     {
+        StreamForm.LookBackwards(ref edit, _number);
         Page = StreamForm.PageAt(ref edit, _number);
         if (upTo > _to)
             upTo = _to;

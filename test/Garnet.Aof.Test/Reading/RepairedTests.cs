@@ -31,13 +31,13 @@ internal sealed class RepairedTests
     {
         DirectoryImage image = Life(new DirectoryLife(SyncPolicy.Always, stops) { Sublogs = sublogs, Snapshots = snapshots, Changes = 5 });
         int repaired = 0, unharmed = 0, hopeless = 0;
-        // A short run takes every sixth one: what it leaves out of a directory it does to others.
-        int each = (stops ? 0 : 3) + ((sublogs + snapshots) % 3);
+        // A short run takes every tenth one: what it leaves out of a directory it does to others.
+        int each = (stops ? 0 : 5) + ((sublogs + snapshots) % 5);
         foreach ((string name, byte[] bytes) in image.Files)
         {
             foreach (string harm in Cuts.Concat(Flips.Select(static at => $"changed at {at}")))
             {
-                if (each++ % 6 != 0 && !LongRun.IsWanted) continue;
+                if (each++ % 10 != 0 && !LongRun.IsWanted) continue;
                 Judge(() => Of(Harmed(image, name, bytes, harm)), image, $"{name} {harm}", ref repaired, ref unharmed, ref hopeless);
             }
         }
@@ -58,7 +58,7 @@ internal sealed class RepairedTests
             int repaired = 0, unharmed = 0, hopeless = 0;
             foreach (string name in new[] { ring!, ring![..^".tail".Length], Manifest.FileName })
             {
-                foreach (string harm in Cuts.Append("changed at 0.001"))
+                foreach (string harm in LongRun.PartOf(Cuts.Append("changed at 0.001"), every: 2, first: snapshots / 2)) // a short run does half of it to each directory
                 {
                     Judge(() =>
                     {

@@ -13,7 +13,7 @@ namespace Garnet.Aof.Test.Simulation;
 [Parallelizable] // its disks are its own
 internal sealed class SimulationTests
 {
-    private const int PlantedSeedsMax = 2_000, SeedsThatGoEverywhere = 150;
+    private const int PlantedSeedsMax = 2_000, SeedsThatGoEverywhere = 100;
 
     [Test]
     public void Whatever_happens_what_was_promised_is_there_and_the_state_is_one_the_store_had()

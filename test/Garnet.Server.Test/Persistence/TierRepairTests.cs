@@ -49,8 +49,14 @@ public sealed partial class TierRepairTests
         _sure.Clear();
     }
 
-    [Test]
-    public void What_can_be_read_is_kept_and_as_much_is_gone_as_was_said([Values] Harm harm, [Values] bool hasLog)
+    // A short run does each harm to a directory with a log, or to one without.
+    private static IEnumerable<object[]> Harms() =>
+        from harm in Enum.GetValues<Harm>()
+        from hasLog in LongRun.PartOf([false, true], every: 2, first: (int)harm)
+        select new object[] { harm, hasLog };
+
+    [TestCaseSource(nameof(Harms))]
+    public void What_can_be_read_is_kept_and_as_much_is_gone_as_was_said(Harm harm, bool hasLog)
     {
         Fill(hasLog);
         Do(harm);
@@ -72,8 +78,12 @@ public sealed partial class TierRepairTests
         AssertSound();
     }
 
-    [Test]
-    public void A_damaged_head_of_the_tiers_file_is_made_what_it_was([Values(0, 5, 20, 32, 61)] int at)
+    [TestCase(0)]
+    [LongCase(5)]
+    [TestCase(20)]
+    [LongCase(32)]
+    [TestCase(61)]
+    public void A_damaged_head_of_the_tiers_file_is_made_what_it_was(int at)
     {
         Fill(hasLog: true);
         byte[] whole = File.ReadAllBytes(TierFile);
@@ -209,8 +219,13 @@ public sealed partial class TierRepairTests
         CutOff,
     }
 
-    [Test]
-    public void A_segment_whose_last_page_held_only_what_was_gone_costs_nothing([Values] LastPage harm, [Values] bool hasLog)
+    private static IEnumerable<object[]> LastPages() =>
+        from harm in Enum.GetValues<LastPage>()
+        from hasLog in LongRun.PartOf([false, true], every: 2, first: (int)harm)
+        select new object[] { harm, hasLog };
+
+    [TestCaseSource(nameof(LastPages))]
+    public void A_segment_whose_last_page_held_only_what_was_gone_costs_nothing(LastPage harm, bool hasLog)
     {
         const int Last = 99, Bytes = 3000;
         using (EmbeddedServer server = Start(hasLog))

@@ -6,7 +6,7 @@ namespace Garnet.Server.Test.Races;
 
 /// <summary>
 /// Clients side by side on a server with more reactors than the machine has cores, for a time: each does its part over and over and says
-/// what it has seen that no order of whole commands can show. The time is two fifths of a second, three with CI=true; GARNET_RACE_SECONDS says otherwise.
+/// what it has seen that no order of whole commands can show. The time is a quarter of a second, three with CI=true; GARNET_RACE_SECONDS says otherwise.
 /// </summary>
 internal sealed class RaceRun : IDisposable
 {
@@ -28,7 +28,7 @@ internal sealed class RaceRun : IDisposable
     }
 
     /// <summary>Seconds that one program runs.</summary>
-    internal static double Seconds { get; } = Environment.GetEnvironmentVariable("GARNET_RACE_SECONDS") is { } text ? double.Parse(text, CultureInfo.InvariantCulture) : LongRun.IsWanted ? 3 : 0.4;
+    internal static double Seconds { get; } = Environment.GetEnvironmentVariable("GARNET_RACE_SECONDS") is { } text ? double.Parse(text, CultureInfo.InvariantCulture) : LongRun.IsWanted ? 3 : 0.25;
 
     internal RespServer Server => _server.Server;
 

@@ -17,7 +17,7 @@ public sealed class ConsistencyTests
     private static readonly int Reads =
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_READS"), NumberStyles.None, CultureInfo.InvariantCulture, out int reads) ? reads : 1500;
 
-    [TestCase(1)]
+    [LongCase(1)]
     [LongCase(2)]
     [TestCase(3)]
     public void What_clients_of_a_primary_and_two_replicas_see_is_one_sequence(int applyThreads)

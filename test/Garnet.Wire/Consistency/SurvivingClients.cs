@@ -13,14 +13,14 @@ namespace Garnet.Wire.Consistency;
 /// </summary>
 internal sealed class SurvivingClients : IDisposable
 {
-    private const int Writers = 3, KeysEach = 4, PatienceMs = 60_000;
+    private const int Writers = 3, KeysEach = 4, PatienceMs = 60_000, BetweenTriesMs = 10, BetweenReadsMs = 1;
     private static readonly string[] s_all = [.. Enumerable.Range(0, Writers * KeysEach).Select(static i => KeyOf(i / KeysEach, i % KeysEach))];
     private readonly History _history;
     private readonly Func<int> _primary;
     private readonly bool _waits;
     private readonly List<Thread> _threads = [];
-    private volatile bool _stops;
-    private long _acknowledged, _read;
+    private readonly ManualResetEventSlim _stops = new();
+    private long _begun, _acknowledged, _read;
 
     /// <param name="history">What they do and see goes here.</param>
     /// <param name="primary">The port to write to.</param>
@@ -55,8 +55,9 @@ internal sealed class SurvivingClients : IDisposable
 
     public void Dispose()
     {
-        _stops = true;
+        _stops.Set();
         foreach (Thread thread in _threads) thread.Await();
+        _stops.Dispose();
     }
 
     private static long Now => Stopwatch.GetTimestamp();
@@ -76,17 +77,18 @@ internal sealed class SurvivingClients : IDisposable
         string[] own = [.. Enumerable.Range(0, KeysEach).Select(key => KeyOf(writer, key))];
         Write? inDoubt = null;
         int number = 0;
-        while (!_stops)
+        do
         {
             try
             {
                 using RespConnection connection = new(new IPEndPoint(IPAddress.Loopback, _primary()));
                 if (!TryLookBack(connection, own, ref inDoubt)) continue;
-                while (!_stops && inDoubt is null)
+                while (!_stops.IsSet && inDoubt is null)
                 {
                     string value = (++number).ToString(CultureInfo.InvariantCulture);
                     (string, string)[] pairs = [.. own.OrderBy(_ => random.Next()).Take(random.Next(1, KeysEach)).Select(key => (key, value))];
                     inDoubt = _history.Begin(Now, pairs);
+                    Interlocked.Increment(ref _begun);
                     if (connection.Call(["MSET", .. pairs.SelectMany(static pair => new[] { pair.Item1, pair.Item2 })]).ToString() == "+OK")
                         TryConfirm(connection, ref inDoubt);
                 }
@@ -96,6 +98,7 @@ internal sealed class SurvivingClients : IDisposable
                 // the primary is gone, or not there yet
             }
         }
+        while (!_stops.Wait(BetweenTriesMs));
     }
 
     // What this client knows of its keys must be there behind a write of its own; what is not known is so now.
@@ -127,12 +130,19 @@ internal sealed class SurvivingClients : IDisposable
 
     private void ReadAll(string place, EndPoint server, Random random)
     {
-        while (!_stops && TryConnect(server) is { } opened)
+        long begun = -1;
+        while (!_stops.IsSet && TryConnect(server) is { } opened)
         {
             using RespConnection connection = opened;
             try
             {
-                while (!_stops) ReadOnce(place, connection, random);
+                while (!_stops.IsSet)
+                {
+                    long before = begun;
+                    begun = Interlocked.Read(ref _begun);
+                    if (begun == before && _stops.Wait(BetweenReadsMs)) break; // for seconds there is no primary, and nothing new to be seen
+                    ReadOnce(place, connection, random);
+                }
             }
             catch (Exception e) when (e is SocketException or IOException)
             {

@@ -12,12 +12,12 @@ namespace Garnet.Wire.Failover;
 /// </summary>
 internal sealed class WaitingWriters : IDisposable
 {
-    private const int ConfirmMs = 1000, AnswerMs = 4 * ConfirmMs; // who is not answered by then goes to whoever leads by now
+    private const int BetweenTriesMs = 10, ConfirmMs = 1000, AnswerMs = 4 * ConfirmMs; // who is not answered by then goes to whoever leads by now
 
     private readonly ConcurrentQueue<string> _confirmed = new();
     private readonly Thread[] _threads;
     private readonly Func<int> _primary;
-    private volatile bool _stops;
+    private readonly ManualResetEventSlim _stops = new();
 
     /// <param name="primary">The port to write to; asked again whenever something went wrong.</param>
     public WaitingWriters(Func<int> primary, int clients = 4)
@@ -39,18 +39,21 @@ internal sealed class WaitingWriters : IDisposable
 
     public void Dispose()
     {
-        _stops = true;
+        if (_stops.IsSet) return;
+        _stops.Set();
         foreach (Thread thread in _threads) thread.Await();
+        _stops.Dispose();
     }
 
     private void Run(int client)
     {
-        for (long number = 0; !_stops;)
+        long number = 0;
+        do
         {
             try
             {
                 using RespConnection connection = new(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, _primary()), AnswerMs);
-                while (!_stops && TryWrite(connection, string.Create(CultureInfo.InvariantCulture, $"w{client}.{number}"))) number++;
+                while (!_stops.IsSet && TryWrite(connection, string.Create(CultureInfo.InvariantCulture, $"w{client}.{number}"))) number++;
             }
             catch (Exception e) when (e is SocketException or IOException)
             {
@@ -58,6 +61,7 @@ internal sealed class WaitingWriters : IDisposable
             }
             number++; // what happened to the write under way is not known
         }
+        while (!_stops.Wait(BetweenTriesMs)); // for seconds there is no primary
     }
 
     private bool TryWrite(RespConnection connection, string key)

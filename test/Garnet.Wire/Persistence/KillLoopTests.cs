@@ -30,7 +30,7 @@ public sealed class KillLoopTests
     }
 
     [TestCase("everysec")]
-    [TestCase("no")]
+    [LongCase("no")]
     public void Nothing_acknowledged_is_lost_by_a_kill_between_many_megabytes(string policy)
     {
         int rounds = LongRun.IsWanted ? 5 : 2;
@@ -54,7 +54,7 @@ public sealed class KillLoopTests
 
     private static void KillAndCheck(string flags, int usualSeed)
     {
-        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 5), seed = Number("GARNET_KILL_SEED", usualSeed);
+        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 3), seed = Number("GARNET_KILL_SEED", usualSeed);
         TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
         Random random = new(seed);
         using DataServer server = new(flags);

@@ -29,6 +29,23 @@ internal sealed class TakeoverTargetTests
     }
 
     [Test]
+    public void A_target_that_ends_in_the_copy_is_named_and_the_source_is_not_blamed()
+    {
+        using ServerProcess ours = ServerProcess.TryStartOurs() ?? throw new IgnoreException("our server is not built");
+        byte[] keys = FakeSource.Latin(string.Concat(Enumerable.Repeat("\0\u0001k\u0001v", 1_000)));
+        string begin = $"+FULLRESYNC {FakeSource.History} 100\r\n$9223372036854775807\r\nREDIS0009";
+        using FakeSource source = new(words => words[0] == "PSYNC" ? Enumerable.Repeat(keys, int.MaxValue).Prepend(FakeSource.Latin(begin)) : null);
+        using Migration run = Migration.Begin($"{source.Address}", $"{ours.Address}");
+        using RespConnection other = new(ours.Address);
+        Patience.Until(() => run.HasEnded || other.Call("EXISTS", "k").ToString() == ":1");
+        ours.Dispose();
+        (int code, string said) = run.End();
+        Assert.That(code, Is.EqualTo(1), said);
+        Assert.That(said, Does.Contain($"{ours.Address}").And.Contain("in the middle of the copy").And.Contain("see to the target").And.Contain("--replace"));
+        Assert.That(said, Does.Not.Contain("client-output-buffer-limit"));
+    }
+
+    [Test]
     public void A_target_that_is_a_replica_is_refused()
     {
         using var pair = new Pair();

@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -276,9 +277,16 @@ internal sealed unsafe class CleanCopyTests
         Assert.That(StoreCheck.Run(again.Store), Is.Empty);
     }
 
+    // A short run takes one seed with each, another one for each of the parts.
+    private static IEnumerable<object[]> SmallTiers() =>
+        from parts in Enum.GetValues<TierParts>()
+        from isNamed in new[] { false, true }
+        from seed in LongRun.PartOf([1, 2, 3, 4], every: 4, first: (int)parts)
+        select new object[] { seed, isNamed, parts };
+
     /// <summary>Segments are moved together and given to others all the time while records come back, change, and leave again.</summary>
-    [Test]
-    public void Beside_compaction_of_a_small_tier_every_value_is_what_was_set_last([Values(1, 2, 3, 4)] int seed, [Values] bool isNamed, [Values] TierParts parts)
+    [TestCaseSource(nameof(SmallTiers))]
+    public void Beside_compaction_of_a_small_tier_every_value_is_what_was_set_last(int seed, bool isNamed, TierParts parts)
     {
         const int Steps = 30_000, Many = 700;
         using MappedTier tier = new(parts, 640 << 10, parts == TierParts.MemoryOverDisk ? 256 << 10 : 640 << 10);

@@ -88,6 +88,7 @@ internal unsafe struct RandomChoice : IExamine
 
     private void ReplyRepeats(ref RecordEdit record, long live)
     {
+        Members.LookAtRandom(ref record, _random, live == 0 ? 0 : -_wanted);
         Begin(live == 0 ? 0 : -_wanted);
         for (long i = live == 0 ? 0 : -_wanted; i > 0; i--)
             Show(Draw(ref record, live));
@@ -118,6 +119,7 @@ internal unsafe struct RandomChoice : IExamine
 
     private void ReplyFew(ref RecordEdit record, long live, int wanted)
     {
+        Members.LookAtRandom(ref record, _random, wanted);
         Span<nint> taken = stackalloc nint[FewMax];
         for (int count = 0; count < wanted;)
         {

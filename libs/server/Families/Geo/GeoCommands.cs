@@ -34,25 +34,32 @@ internal static class GeoCommands
         new(name, arity, flags, KeySpec.One with { Usage = usage })
             { Group = "geo", Syntax = syntax, Summary = summary, Since = "3.2.0", Complexity = "O(log(N))" };
 
-    /// <summary>Finds the scores of members under the call's key, null for those not there; false if it holds something else.</summary>
-    internal static unsafe bool TryScores(ref Call call, int first, scoped Span<double?> scores)
+    /// <summary>Finds the scores of members under the call's key, NaN for those not there; false if it holds something else.</summary>
+    internal static unsafe bool TryScores(ref Call call, int first, scoped Span<double> scores)
     {
-        for (int i = 0; i < scores.Length; i++)
+        scores.Fill(double.NaN);
+        fixed (double* found = scores)
         {
-            var look = new RankLook { Member = call.Args[first + i], ScoreOnly = true };
-            CollectionCalls.Examine(ref call, ref look, quiet: i > 0);
-            if (look.WrongKind)
-                return false;
-            scores[i] = look.Found ? look.Score : null;
+            var look = new PlacesLook(found, new Operands(call.Args + first, scores.Length));
+            CollectionCalls.Examine(ref call, ref look, quiet: scores.Length == 0);
+            return !look.WrongKind;
         }
-
-        return scores.Length > 0 || !IsOther(ref call);
     }
 
-    internal static bool IsOther(ref Call call)
+    private unsafe struct PlacesLook(double* scores, Operands members) : IExamine
     {
-        var kind = default(CountLook);
-        return CollectionCalls.Examine(ref call, ref kind, quiet: true) != Outcome.NotFound && kind.Kind != RecordKind.SortedSet;
+        internal bool WrongKind;
+
+        public void Look(ref RecordEdit record)
+        {
+            WrongKind = record.Kind != RecordKind.SortedSet;
+            if (WrongKind)
+                return;
+            MembersAhead.Look(ref record, members);
+            int i = 0;
+            for (Operands.Reader reader = members.Read(); reader.Next(); i++)
+                scores[i] = SortedForm.Find(ref record, reader.Bytes, reader.Length, out double score) ? score : double.NaN;
+        }
     }
 }
 
@@ -118,16 +125,16 @@ internal readonly struct GeoPos : ICommand
 
     public static Reply Run(ref Call call)
     {
-        var scores = new double?[call.Count - 2];
+        var scores = new double[call.Count - 2];
         if (!GeoCommands.TryScores(ref call, 2, scores))
             return call.Fail(Fault.WrongType);
         call.Out.Array(scores.Length);
-        foreach (double? score in scores)
+        foreach (double score in scores)
         {
-            if (score is { } found)
-                GeoText.Point(call.Out, GeoHash.PointOf(found));
-            else
+            if (double.IsNaN(score))
                 call.Out.NullArray();
+            else
+                GeoText.Point(call.Out, GeoHash.PointOf(score));
         }
 
         return Reply.Sent;
@@ -140,16 +147,16 @@ internal readonly struct GeoHashes : ICommand
 
     public static Reply Run(ref Call call)
     {
-        var scores = new double?[call.Count - 2];
+        var scores = new double[call.Count - 2];
         if (!GeoCommands.TryScores(ref call, 2, scores))
             return call.Fail(Fault.WrongType);
         call.Out.Array(scores.Length);
-        foreach (double? score in scores)
+        foreach (double score in scores)
         {
-            if (score is { } found)
-                call.Out.Bulk(GeoText.Hash(GeoHash.PointOf(found)));
-            else
+            if (double.IsNaN(score))
                 call.Out.Null();
+            else
+                call.Out.Bulk(GeoText.Hash(GeoHash.PointOf(score)));
         }
 
         return Reply.Sent;
@@ -167,12 +174,12 @@ internal readonly struct GeoDist : ICommand
             return call.Fail(Fault.Syntax);
         if (call.Count == 5 && !GeoText.TryUnit(ref call, 4, out metres))
             return Reply.Failed;
-        Span<double?> scores = stackalloc double?[2];
+        Span<double> scores = stackalloc double[2];
         if (!GeoCommands.TryScores(ref call, 2, scores))
             return call.Fail(Fault.WrongType);
-        if (scores[0] is not { } from || scores[1] is not { } to)
+        if (double.IsNaN(scores[0]) || double.IsNaN(scores[1]))
             return call.Null();
-        GeoText.Distance(call.Out, GeoHash.PointOf(from).DistanceTo(GeoHash.PointOf(to)) / metres);
+        GeoText.Distance(call.Out, GeoHash.PointOf(scores[0]).DistanceTo(GeoHash.PointOf(scores[1])) / metres);
         return Reply.Sent;
     }
 }

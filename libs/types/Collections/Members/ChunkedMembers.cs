@@ -15,7 +15,7 @@ namespace Garnet.Types.Collections;
 public static unsafe class ChunkedMembers
 {
     // Large entries that meet in a page which cannot hold them are dealt out to more chunks than their bytes want, but not to any number.
-    private const int ChunkBytes = 2048, RandomTries = 64, ChunksPerEntryMax = 256;
+    private const int ChunkBytes = 2048, RandomTries = 64, DrawsForOne = 3, ChunksPerEntryMax = 256;
 
     public static bool Find(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes, out Entry entry)
     {
@@ -189,11 +189,24 @@ public static unsafe class ChunkedMembers
         return true;
     }
 
+    /// <summary>As many draws will come to these chunks, or to some more.</summary>
+    public static void ForeseeRandom(ref RecordEdit edit, RandomBits random, long draws)
+    {
+        uint chunks = Root.Chunks(edit.Value);
+        ulong slots = SlotsDrawn(edit.Value, chunks);
+        edit.BeginForesight();
+        long tries = Math.Min(draws, chunks) * DrawsForOne; // of so many nearly all chunks are among
+        for (; tries > 0 && edit.TryForesee((uint)random.Below(chunks)); tries--)
+            random.Below(slots);
+    }
+
+    // Chunks hold different numbers of entries: a slot that is not there is drawn again, so that entries are as likely.
+    private static ulong SlotsDrawn(byte* root, uint chunks) => (ulong)((Root.ChunkedCount(root) / chunks) + 4) * DrawsForOne;
+
     public static Entry Random(ref RecordEdit edit, EntryForm form, ref RandomBits random)
     {
         uint chunks = Root.Chunks(edit.Value);
-        // Chunks hold different numbers of entries: a slot that is not there is drawn again, so that entries are as likely.
-        ulong slots = (ulong)((Root.ChunkedCount(edit.Value) / chunks) + 4) * 3;
+        ulong slots = SlotsDrawn(edit.Value, chunks);
         for (int tries = 0; ; tries++)
         {
             Page page = Open(ref edit, (uint)random.Below(chunks));

@@ -162,6 +162,13 @@ public static unsafe class Members
         return walk.Current;
     }
 
+    /// <summary>Has what so many random entries are drawn from fetched side by side, if it lies on a tier; the draws have to come next.</summary>
+    public static void LookAtRandom(ref RecordEdit edit, in RandomBits random, long draws)
+    {
+        if (draws > 1 && MembersAhead.MayLack(ref edit))
+            ChunkedMembers.ForeseeRandom(ref edit, random, draws);
+    }
+
     private static PutResult PutInto(ref RecordEdit edit, MemberShape shape, in Entry parts, in CollectionLimits limits)
     {
         if (!Root.IsChunked(edit.Value))

@@ -19,6 +19,7 @@ public struct GroupAck : IEdit
         WrongKind = edit.Exists && edit.Kind != RecordKind.Stream;
         if (!StreamGroups.TryGroup(ref edit, Entries.Name, out int group))
             return false;
+        IdsAhead.LookAtPending(ref edit, group, Entries.Ids);
         for (int i = 0; i < Entries.Ids.Count; i++)
             Acknowledged += StreamGroups.TryAcknowledge(ref edit, group, Entries.Ids[i]) ? 1 : 0;
         return Acknowledged > 0;

@@ -25,6 +25,12 @@ public unsafe struct GroupClaim : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
+        if (edit.MayLack && StreamGroups.TryGroup(ref edit, Names, out int group))
+        {
+            IdsAhead.LookAtEntries(ref edit, Ids);
+            IdsAhead.LookAtPending(ref edit, group, Ids);
+        }
+
         if (!Claims.TryBegin(ref edit, Names, Terms.NowMs, To, out Start))
             return false;
         bool changed = Start.IsNewConsumer | Raise(ref edit, Start.Target.Group);

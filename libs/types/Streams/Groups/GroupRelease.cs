@@ -28,6 +28,8 @@ public unsafe struct GroupRelease : IEdit
     public bool Run(ref RecordEdit edit)
     {
         Found = StreamGroups.TryGroup(ref edit, Entries.Name, out int group);
+        if (Found)
+            IdsAhead.LookAtPending(ref edit, group, Entries.Ids);
         int done = 0;
         while (Found && done < Entries.Ids.Count && TryRelease(ref edit, group, Entries.Ids[done]))
             done++;

@@ -128,6 +128,21 @@ public static unsafe class StreamGroups
     public static PendingState* Pending(ref RecordEdit edit, int group, StreamId id) =>
         (PendingState*)ByGroup.Find(ref edit, new PendingKey(Owner(group, -1), id));
 
+    /// <summary>A step will ask what is pending under the id. False if no more may be told of now.</summary>
+    public static bool TryForesee(ref RecordEdit edit, int group, StreamId id) =>
+        ByGroup.TryForesee(ref edit, new PendingKey(Owner(group, -1), id));
+
+    /// <summary>A step will come to what is known of the id beside that, if it is pending. False if no more may be told of now.</summary>
+    public static bool TryForeseeOwned(ref RecordEdit edit, int group, StreamId id)
+    {
+        PendingState* found = Pending(ref edit, group, id);
+        if (found == null)
+            return true;
+        PendingState state = *found;
+        return ByConsumer.TryForesee(ref edit, new PendingKey(Owner(group, state.Consumer), id))
+            && ByTime.TryForesee(ref edit, new DueKey(group, state.When, id));
+    }
+
     /// <summary>Makes an entry pending as is said, whatever was known of it; false if there is no memory, and nothing has changed.</summary>
     public static bool TryPut(ref RecordEdit edit, int group, StreamId id, in PendingState state)
     {
