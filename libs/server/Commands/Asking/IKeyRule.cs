@@ -3,7 +3,7 @@ namespace Garnet.Server.Commands;
 /// <summary>
 /// Is asked about the keys of a command before it takes a lock: whether this server answers for them, or has them at hand. The keys are those
 /// that its arguments name (<see cref="KeySpec"/>). Whoever fills this rule must see himself to what it is not asked about:
-/// keys that follow from data, by SORT with BY or GET (<see cref="CommandFlags.OtherKeys"/>), which are looked up while it runs: refuse such a command
+/// keys that follow from data, by SORT with BY or GET (<see cref="Clients.CommandFlags.OtherKeys"/>), which are looked up while it runs: refuse such a command
 /// by the one key that it names, or have all of them at hand;
 /// KEYS, SCAN, RANDOMKEY, DBSIZE, FLUSHDB, FLUSHALL and SWAPDB, which name no key and mean all of a database: what is neither in the store nor on its tier
 /// does not exist for them, and SWAPDB changes under which number keys are found. The tier need not be asked about: its keys stand in the store's index, the
