@@ -8,7 +8,9 @@ internal static class ResidencyRule
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
         AdmissionHooks hooks = call.Server.Hooks;
-        AdmissionResult result = hooks.Residency is { } residency ? KeysAsked.Ask(ref call, in question, residency) : AdmissionResult.Allowed;
+        AdmissionResult result = AdmissionResult.Allowed;
+        if (hooks.Residency is { } residency)
+            result = KeysAsked.Ask(ref call, in question, residency);
         return result.IsAllowed && hooks.Ahead is { } ahead ? KeysAsked.Ask(ref call, in question, ahead) : result;
     }
 }
