@@ -14,7 +14,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private const int BriefRounds = 256; // some milliseconds: whoever may wait does no more of it himself, as he serves others too
     private const long BriefLooks = 1 << 16; // buckets: those that may go may be rare
     private const int PatienceMs = 1000; // so long room is made for who has asked for it; he asks again
-    private const int SparedMs = 10_000; // memory may be over its limit for so long before records go that the tier would take: a snapshot or two
+    private const int SparedMs = 10_000; // memory may be over its limit for so long before what the tier would take is evicted
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsLast = 16;
     private const int AheadPart = 64; // so much of the limit is kept free ahead of need, by what costs no key
