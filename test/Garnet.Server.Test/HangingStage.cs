@@ -34,6 +34,8 @@ internal sealed class HangingStage : IDisposable
 
     public TestClient Connect() => new(_server.Server.Port);
 
+    public RespServer Server => _server.Server;
+
     public long Records => _server.Server.Store.Figures().Tier!.Records;
 
     public long Figure(string name) => _server.Server.Store.Figures().Tier is { } tier ? name switch

@@ -1,3 +1,5 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Test.Admission;
 using Garnet.Server.Test.Net;
 
 namespace Garnet.Server.Test;
@@ -193,6 +195,27 @@ internal sealed class SlowDiskTests
         Assert.That(stage.Figure("waits"), Is.EqualTo(waits));
     }
 
+    // Each visit may be put off so many times: what others were put off is no matter of it.
+    [Test]
+    public void Of_many_collections_with_times_none_is_waited_for_where_the_walk_stands()
+    {
+        const int Keys = 80, Entries = 300; // more than one visit may be put off
+        using HangingStage stage = new();
+        string filler = new('v', 60);
+        for (int i = 0; i < Keys; i++)
+        {
+            stage.Other.Call(["HSET", $"hash {i}", .. Enumerable.Range(0, Entries).SelectMany(at => (string[])[$"name {at}", filler])]);
+            stage.Demote($"hash {i}");
+        }
+
+        long waits = stage.Figure("waits");
+        for (int i = 0; i < Keys; i++) stage.Other.Call("HPEXPIRE", $"hash {i}", "1000000", "FIELDS", "1", "name 7");
+        long postponed = stage.Figure("postponed");
+        AwaitWalks(stage);
+        TestContext.Out.WriteLine($"put off {stage.Figure("postponed") - postponed} times, waited {stage.Figure("waits") - waits}");
+        Assert.That(stage.Figure("waits"), Is.EqualTo(waits));
+    }
+
     // What a walk has learned of a large collection holds for the next one, unless an entry is due earlier.
     [Test]
     public void Another_field_that_expires_does_not_have_all_of_its_hash_looked_at_again()
@@ -303,6 +326,31 @@ internal sealed class SlowDiskTests
         Assert.That((stage.Figure("postponed") - before <= 2, stage.Figure("waits") - waits), Is.EqualTo((true, 0)));
         stage.Medium.TakesMs = 0;
         for (int i = 0; i < keys; i++) Assert.That(stage.Other.Call("GET", $"key {i}"), Is.EqualTo($"{i} {new string('v', 500)}{(i % 3 == 0 ? "x" : "")}"));
+    }
+
+    [Test]
+    public void A_transaction_is_fetched_ahead_beside_another_rule_of_what_is_at_hand()
+    {
+        const int Keys = 20;
+        KeyGate gate = new();
+        using HangingStage stage = new();
+        for (int i = 0; i < Keys; i++) stage.Cold($"key {i}", new string('v', 500));
+        stage.Server.Context.Hooks = new AdmissionHooks { Residency = gate, Ahead = stage.Server.Context.Hooks.Ahead };
+        using TestClient client = stage.Connect();
+        client.Call("MULTI");
+        for (int i = 0; i < Keys; i++) client.Call("APPEND", $"key {i}", "x");
+        client.Call("GET", "cold");
+        stage.Medium.TakesMs = 20;
+        long waits = stage.Figure("waits");
+        string reply = stage.Slowly(() =>
+        {
+            client.Send("EXEC");
+            Eventually.Holds(() => gate.Asked.Contains("0 cold"));
+            gate.LetGo("cold");
+            return client.Read();
+        });
+        Assert.That(reply, Is.EqualTo($"[{string.Join(' ', Enumerable.Repeat("501", Keys))} nil]"));
+        Assert.That(stage.Figure("waits"), Is.EqualTo(waits), "nobody waited with locks held");
     }
 
     // What was there when it was watched is known, and a change is told: nothing is read of it.

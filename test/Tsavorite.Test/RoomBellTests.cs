@@ -43,6 +43,29 @@ internal sealed class RoomBellTests
         Assert.That((toldLittle, toldMuch), Is.EqualTo((0, 1)), "nobody else waited");
     }
 
+    [TestCase(true)]
+    [TestCase(false)]
+    public void Who_needs_less_is_told_before_who_needs_more_whoever_came_first(bool isLittleFirst)
+    {
+        const int Much = 512 << 10;
+        using Bench bench = new(Settings());
+        using StoreSession other = bench.Store.OpenSession();
+        int toldLittle = 0;
+        bench.Session.Room.OnRoom = () => toldLittle++;
+        other.Room.OnRoom = static () => { };
+        int keys = Fill(bench);
+        if (isLittleFirst)
+            bench.Session.Room.Await(0);
+        other.Room.Await(Much);
+        if (!isLittleFirst)
+            bench.Session.Room.Await(0);
+        Arena arena = bench.Store.Arena;
+        for (int i = 0; i < keys / 20; i++) bench.Delete("k" + i);
+        while (bench.Store.StepMovers(bench.NowMs)) { }
+        Assert.That(arena.Ceiling - arena.Used, Is.LessThan(Much), "not enough for both");
+        Assert.That(toldLittle, Is.EqualTo(1));
+    }
+
     [Test]
     public void Room_that_came_between_the_look_and_the_wait_is_told_at_once()
     {

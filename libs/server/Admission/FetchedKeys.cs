@@ -16,17 +16,17 @@ internal sealed class FetchedKeys : IKeyRule
     private const int FetchedMax = 4096;
 
     /// <inheritdoc/>
-    public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
+    public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff)
     {
-        if (mayWait)
+        if (mayBePutOff)
             Look(ref call, in keys, database);
         return AdmissionResult.Allowed;
     }
 
     /// <inheritdoc/>
-    public AdmissionResult Settle(ref Call call, bool mayWait)
+    public AdmissionResult Settle(ref Call call, bool mayBePutOff)
     {
-        if (!mayWait || !call.Session.Tier!.HasMissing)
+        if (!mayBePutOff || !call.Session.Tier!.HasMissing)
             return AdmissionResult.Allowed;
         bool waits = MayTry(call.Client, missing: 0);
         if (waits)

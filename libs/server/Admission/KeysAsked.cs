@@ -9,26 +9,27 @@ namespace Garnet.Server.Admission;
 /// </summary>
 internal static unsafe class KeysAsked
 {
-    internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule, bool mayWait)
+    internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule)
     {
+        bool mayBePutOff = question.MayBePutOff;
         AdmissionResult result = (question.Entry->Flags & CommandFlags.RunsQueue) != 0
-            ? AskQueued(ref call, rule, mayWait)
-            : AskOne(ref call, question.Entry, call.Client.Database, rule, mayWait);
-        return result.IsAllowed ? rule.Settle(ref call, mayWait) : result;
+            ? AskQueued(ref call, rule, mayBePutOff)
+            : AskOne(ref call, question.Entry, call.Client.Database, rule, mayBePutOff);
+        return result.IsAllowed ? rule.Settle(ref call, mayBePutOff) : result;
     }
 
-    private static AdmissionResult AskQueued(ref Call exec, IKeyRule rule, bool mayWait) =>
+    private static AdmissionResult AskQueued(ref Call exec, IKeyRule rule, bool mayBePutOff) =>
         exec.Worker.Transactions.AskQueued(ref exec,
-            (ref Call call, CommandEntry* entry, int database) => AskOne(ref call, entry, database, rule, mayWait));
+            (ref Call call, CommandEntry* entry, int database) => AskOne(ref call, entry, database, rule, mayBePutOff));
 
-    private static AdmissionResult AskOne(ref Call call, CommandEntry* entry, int database, IKeyRule rule, bool mayWait)
+    private static AdmissionResult AskOne(ref Call call, CommandEntry* entry, int database, IKeyRule rule, bool mayBePutOff)
     {
         KeySpec spec = call.Server.Commands.Specs[entry->Id].Keys;
         if (!KeyPositions.TryOf(ref call, spec, out KeyPositions keys))
             return AdmissionResult.Allowed;
         if (spec.Elsewhere is not { } elsewhere || !elsewhere(ref call, out int target, out int other))
-            return rule.Ask(ref call, in keys, database, mayWait);
-        AdmissionResult result = rule.Ask(ref call, KeyPositions.Of(spec.First), database, mayWait);
-        return result.IsAllowed ? rule.Ask(ref call, KeyPositions.Of(target), other, mayWait) : result;
+            return rule.Ask(ref call, in keys, database, mayBePutOff);
+        AdmissionResult result = rule.Ask(ref call, KeyPositions.Of(spec.First), database, mayBePutOff);
+        return result.IsAllowed ? rule.Ask(ref call, KeyPositions.Of(target), other, mayBePutOff) : result;
     }
 }

@@ -7,6 +7,6 @@ internal static class OwnershipRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question) =>
         call.Server.Hooks.Ownership is { } ownership
-            ? KeysAsked.Ask(ref call, in question, ownership, !question.IsFor(Asker.ScriptCall))
+            ? KeysAsked.Ask(ref call, in question, ownership)
             : AdmissionResult.Allowed;
 }

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Garnet.Server.Commands;
 using Garnet.Server.Rights;
 
@@ -9,127 +10,121 @@ namespace Garnet.Server.Admission;
 /// </summary>
 internal static unsafe class RightsCheck
 {
+    private const int NoDatabase = -1; // of a command that looks into none of its own accord
+
     /// <summary>Why not, or nothing.</summary>
     /// <param name="call">The command with its arguments.</param>
     /// <param name="entry">What it is.</param>
     /// <param name="rights">The rights.</param>
     /// <param name="database">The database that it would run in.</param>
-    /// <param name="at">The argument that is refused; 0 for the command itself.</param>
-    internal static DenialReason Of(ref Call call, CommandEntry* entry, UserRights rights, int database, out int at)
+    internal static Refusal Of(ref Call call, CommandEntry* entry, UserRights rights, int database)
     {
-        at = 0;
         if (rights.AllowsEverything)
-            return DenialReason.None;
-        ref readonly RightsNeed need = ref call.Server.Rights.Needs[entry->Id];
-        bool hasKeys = KeyPositions.TryOf(ref call, need.Keys, out KeyPositions keys);
-        DenialReason furthest = DenialReason.Command;
+            return default;
+        KeyPositions keys = KeysOf(ref call, entry);
+        var furthest = new Refusal(DenialReason.Command);
         foreach (Selector selector in rights.Selectors)
         {
-            DenialReason reason = Of(ref call, entry, selector, out int argument);
-            if (reason == DenialReason.None)
-                reason = OfDatabases(ref call, in need, selector, hasKeys ? database : NotReached(in need, database), out argument);
-            if (reason == DenialReason.None && hasKeys)
-                reason = OfKeys(ref call, in need, in keys, selector, out argument);
-            if (reason == DenialReason.None)
-                reason = OfChannels(ref call, need.Channels, selector, out argument);
-            if (reason == DenialReason.None)
-                return reason;
-            if (reason.Outranks(furthest) || (reason == furthest && argument > at))
-                (furthest, at) = (reason, argument);
+            Refusal refusal = Of(ref call, entry, in keys, database, selector);
+            if (refusal.IsNone)
+                return default;
+            if (refusal.Outranks(in furthest))
+                furthest = refusal;
         }
 
         return furthest;
     }
 
-    /// <summary>True if one selector allows the command, and to read every key there is.</summary>
-    internal static bool ReadsAnyKey(ref Call call, CommandEntry* entry, UserRights rights)
+    /// <summary>True if one selector allows all of the command, and to read every key there is.</summary>
+    internal static bool ReadsAnyKey(ref Call call, CommandEntry* entry, UserRights rights, int database)
     {
         if (rights.AllowsEverything)
             return true;
-        ref readonly RightsNeed need = ref call.Server.Rights.Needs[entry->Id];
-        bool hasKeys = KeyPositions.TryOf(ref call, need.Keys, out KeyPositions keys);
+        KeyPositions keys = KeysOf(ref call, entry);
         foreach (Selector selector in rights.Selectors)
         {
-            bool allows = selector.ReadsAllKeys && Of(ref call, entry, selector, out _) == DenialReason.None
-                && (!hasKeys || OfKeys(ref call, in need, in keys, selector, out _) == DenialReason.None);
-            if (allows)
+            if (selector.ReadsAllKeys && Of(ref call, entry, in keys, database, selector).IsNone)
                 return true;
         }
 
         return false;
     }
 
-    private static DenialReason Of(ref Call call, CommandEntry* entry, Selector selector, out int at)
+    // None where they cannot be told: the command will answer with an error.
+    private static KeyPositions KeysOf(ref Call call, CommandEntry* entry) =>
+        KeyPositions.TryOf(ref call, call.Server.Rights.Needs[entry->Id].Keys, out KeyPositions keys) ? keys : default;
+
+    // Every question that there is, of one selector.
+    private static Refusal Of(ref Call call, CommandEntry* entry, in KeyPositions keys, int database, Selector selector)
     {
-        at = 0;
+        ref readonly RightsNeed need = ref call.Server.Rights.Needs[entry->Id];
+        Refusal refusal = OfCommand(ref call, entry, selector);
+        if (refusal.IsNone)
+            refusal = OfDatabases(ref call, in need, selector, keys.Count > 0 || need.ReachesOwn ? database : NoDatabase);
+        if (refusal.IsNone)
+            refusal = OfKeys(ref call, in need, in keys, selector);
+        return refusal.IsNone ? OfChannels(ref call, need.Channels, selector) : refusal;
+    }
+
+    private static Refusal OfCommand(ref Call call, CommandEntry* entry, Selector selector)
+    {
         bool isFree = (entry->Flags & Clients.CommandFlags.NoAuth) != 0;
-        if (isFree || selector.AllowsCommand(entry->Id, call.Count > 1 ? call[1] : default))
-            return DenialReason.None;
-        return DenialReason.Command;
+        return isFree ? default : selector.RefusalOf(entry->Id, call.Count > 1 ? call[1] : default);
     }
 
-    // -1 for a command that looks into no database of its own accord.
-    private static int NotReached(in RightsNeed need, int database) => need.ReachesOwn ? database : -1;
-
-    private static DenialReason OfDatabases(ref Call call, in RightsNeed need, Selector selector, int database, out int at)
+    private static Refusal OfDatabases(ref Call call, in RightsNeed need, Selector selector, int database)
     {
-        at = 0;
         if (selector.AllowsAllDatabases)
-            return DenialReason.None;
+            return default;
         if (need.Databases == DatabaseReach.All)
-            return DenialReason.Database;
+            return new Refusal(DenialReason.Database);
         if (need.Databases == DatabaseReach.Named)
-            return OfNamed(ref call, selector, out at);
-        if (database >= 0 && !selector.AllowsDatabase(database))
-            return DenialReason.Database;
+            return OfNamed(ref call, selector);
+        if (database != NoDatabase && !selector.AllowsDatabase(database))
+            return new Refusal(DenialReason.Database, What: database.ToString(CultureInfo.InvariantCulture));
         if (need.Keys.Elsewhere is not { } elsewhere || !elsewhere(ref call, out int key, out int other) || selector.AllowsDatabase(other))
-            return DenialReason.None;
-        at = key;
-        return DenialReason.Database;
+            return default;
+        return new Refusal(DenialReason.Database, key);
     }
 
-    private static DenialReason OfNamed(ref Call call, Selector selector, out int at)
+    private static Refusal OfNamed(ref Call call, Selector selector)
     {
-        for (at = 1; at < call.Count; at++)
+        for (int at = 1; at < call.Count; at++)
         {
             // What is no database the command will say.
             bool isNumber = call.TryInt64(at, out long database) && database is >= 0 and <= int.MaxValue;
             if (isNumber && !selector.AllowsDatabase((int)database))
-                return DenialReason.Database;
+                return new Refusal(DenialReason.Database, at);
         }
 
-        at = 0;
-        return DenialReason.None;
+        return default;
     }
 
-    private static DenialReason OfKeys(ref Call call, in RightsNeed need, in KeyPositions keys, Selector selector, out int at)
+    private static Refusal OfKeys(ref Call call, in RightsNeed need, in KeyPositions keys, Selector selector)
     {
-        at = 0;
         if (selector.AllowsAllKeys)
-            return DenialReason.None;
+            return default;
         for (int i = 0; i < keys.Count; i++)
         {
-            at = keys[i];
-            if (!selector.AllowsKey(call[at], need.AccessOf(ref call, in keys, i)))
-                return DenialReason.Key;
+            if (!selector.AllowsKey(call[keys[i]], need.AccessOf(ref call, in keys, i)))
+                return new Refusal(DenialReason.Key, keys[i]);
         }
 
-        return DenialReason.None;
+        return default;
     }
 
-    private static DenialReason OfChannels(ref Call call, ChannelSpec channels, Selector selector, out int at)
+    private static Refusal OfChannels(ref Call call, ChannelSpec channels, Selector selector)
     {
-        at = 0;
         if (channels.First == 0 || selector.AllowsAllChannels)
-            return DenialReason.None;
-        for (at = channels.First; at < call.Count; at++)
+            return default;
+        for (int at = channels.First; at < call.Count; at++)
         {
             if (!selector.AllowsChannel(call[at], channels.ArePatterns))
-                return DenialReason.Channel;
+                return new Refusal(DenialReason.Channel, at);
             if (!channels.ToEnd)
                 break;
         }
 
-        return DenialReason.None;
+        return default;
     }
 }

@@ -15,49 +15,53 @@ internal static unsafe class UserRefusals
         if (question.IsFor(Asker.ScriptCall) && question.Is(CommandFlags.NoScript))
             return AdmissionResult.Allowed; // refused in a moment, whoever asks
         int database = question.IsFor(Asker.Queued) ? call.Client.Transaction!.Database ?? call.Client.Database : call.Client.Database;
-        DenialReason reason = RightsCheck.Of(ref call, question.Entry, rights, database, out int at);
-        if (reason == DenialReason.None)
+        Refusal refusal = RightsCheck.Of(ref call, question.Entry, rights, database);
+        if (refusal.IsNone)
             return AdmissionResult.Allowed;
-        Note(ref call, question.Entry, user, reason, at, PlaceOf(call.Client, question.Asker));
+        Note(ref call, in question, user, in refusal);
+        DenialTexts texts = refusal.Reason.Texts();
         return AdmissionResult.Refused(question.Asker switch
         {
-            Asker.ScriptCall => "ERR " + reason.Texts().InScript,
+            Asker.ScriptCall => "ERR " + texts.InScript,
             Asker.Executed => "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. "
-                + "This command is no longer allowed for the following reason: " + reason.Texts().AtExec,
-            _ => "NOPERM " + reason.Texts().Reply(NameOf(ref call, question.Entry)),
+                + "This command is no longer allowed for the following reason: " + texts.AtExec,
+            _ => "NOPERM " + texts.Reply(NameOf(ref call, question.Entry)),
         });
     }
 
     /// <summary>Why the user may not run the command, as ACL DRYRUN says it; null if he may.</summary>
     internal static string? Explain(ref Call call, CommandEntry* entry, UserRights rights)
     {
-        DenialReason reason = RightsCheck.Of(ref call, entry, rights, call.Client.Database, out int at);
-        if (reason == DenialReason.None)
+        Refusal refusal = RightsCheck.Of(ref call, entry, rights, call.Client.Database);
+        if (refusal.IsNone)
             return null;
-        return reason.Texts().Explained(NameOf(ref call, entry), RuleText.Of(at > 0 ? call.Shown(at) : default));
+        string what = refusal.What ?? RuleText.Of(refusal.At > 0 ? call.Shown(refusal.At) : default);
+        return refusal.Reason.Texts().Explained(NameOf(ref call, entry), what);
     }
 
     /// <summary>True if the running command may look at keys that none of its arguments names.</summary>
     internal static bool MayLookElsewhere(ref Call call) => call.Client.User is not { Rights: var rights }
-        || RightsCheck.ReadsAnyKey(ref call, call.Server.Commands.Entries + call.Client.LastCommand, rights);
+        || RightsCheck.ReadsAnyKey(ref call, call.Server.Commands.Entries + call.Client.LastCommand, rights, call.Client.Database);
 
     /// <summary>Another rule has refused the command.</summary>
     internal static void Note(ref Call call, in Question question) => Note(
-        ref call, question.Entry, call.Client.User, DenialReason.Command, at: 0, PlaceOf(call.Client, question.Asker));
+        ref call, in question, call.Client.User, new Refusal(DenialReason.Command));
 
-    private static void Note(ref Call call, CommandEntry* entry, User? user, DenialReason reason, int at, DenialPlace place)
+    private static void Note(ref Call call, in Question question, User? user, in Refusal refusal)
     {
-        ReadOnlySpan<byte> argument = at > 0 ? call[at] : default;
-        string what = RuleText.Of(argument[..Math.Min(argument.Length, DenialLog.ObjectBytesMax)]);
         (ServerContext server, Connection client) = (call.Server, call.Client);
-        var denial = new Denial(reason, place, at == 0 ? NameOf(ref call, entry) : what, user?.Name ?? Users.DefaultName)
+        string command = NameOf(ref call, question.Entry);
+        string what = refusal.What ?? (refusal.At > 0 ? ArgumentOf(ref call, refusal.At) : command);
+        var denial = new Denial(refusal.Reason, PlaceOf(client, question.Asker), what, user?.Name ?? Users.DefaultName)
         {
             UnixMs = call.NowMs,
             Client = ClientLine.Of(client, server),
         };
-        Audited.Refused(ref call, NameOf(ref call, entry), reason);
+        Audited.Refused(ref call, command, refusal.Reason);
         server.Rights.Denials.Add(denial);
     }
+
+    private static string ArgumentOf(ref Call call, int at) => RuleText.Of(call[at][..Math.Min(call[at].Length, DenialLog.ObjectBytesMax)]);
 
     private static string NameOf(ref Call call, CommandEntry* entry) => call.Server.Commands.Specs[entry->Id].Name.ToLowerInvariant();
 

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Faults;
 
 namespace Garnet.Server.Rights;
 
@@ -20,10 +21,19 @@ internal sealed class KeyPattern(string pattern, KeyAccess access)
     internal string Rule => Access == KeyAccess.Both && Pattern == "*" ? "%RW~*" : ToString();
 
     /// <summary>As a rule, as it is shown.</summary>
-    public override string ToString() => Access switch
+    public override string ToString()
     {
-        KeyAccess.Read => "%R~" + Pattern,
-        KeyAccess.Write => "%W~" + Pattern,
-        _ => "~" + Pattern,
+        string? sign = SignOf(Access);
+        Check.That(sign is not null, $"access {Access} to keys has no sign: as text it would be another right");
+        return sign + Pattern;
+    }
+
+    /// <summary>What stands in front of a pattern that allows this; null for what no pattern is made with.</summary>
+    internal static string? SignOf(KeyAccess access) => access switch
+    {
+        KeyAccess.Read => "%R~",
+        KeyAccess.Write => "%W~",
+        KeyAccess.Both => "~",
+        _ => null,
     };
 }

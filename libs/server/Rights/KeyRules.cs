@@ -23,9 +23,12 @@ internal sealed class KeyRules : RulePart
     /// <summary>True if every key may be read.</summary>
     internal bool ReadsAll => _allowsAll || (_named.TryGetValue("*", out KeyPattern? all) && (all.Access & KeyAccess.Read) != 0);
 
-    internal override string Text => _allowsAll ? "~*" : string.Join(' ', _named.Values);
+    internal override string Text => _allowsAll ? "~*" : string.Join(' ', Patterns);
 
-    internal override string Rules => _allowsAll ? Text : string.Join(' ', _named.Values.Select(static one => one.Rule));
+    internal override string Rules => _allowsAll ? Text : string.Join(' ', Patterns.Select(static one => one.Rule));
+
+    /// <summary>The patterns, where not all keys are allowed.</summary>
+    internal IReadOnlyCollection<KeyPattern> Patterns => _named.Values;
 
     /// <summary>True if the key may be used so.</summary>
     internal bool Allows(ReadOnlySpan<byte> key, KeyAccess access)

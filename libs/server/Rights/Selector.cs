@@ -52,9 +52,12 @@ internal sealed class Selector
     /// <summary>True if there is nothing that it does not allow.</summary>
     internal bool AllowsEverything => Array.TrueForAll(_parts, static part => part.AllowsAll);
 
-    /// <summary>True if the command is allowed, with that first argument behind its name (empty for none).</summary>
-    internal bool AllowsCommand(int id, ReadOnlySpan<byte> firstArgument) =>
-        _commands.Allows(id) || _commands.AllowsFirst(id, firstArgument);
+    /// <summary>
+    /// Why the command may not be run, with that first argument behind its name (empty for none), before anybody looks at what it is used on. Every rule that is about neither
+    /// databases, keys nor channels is asked here: for clients (<c>RightsCheck</c>) as well as for those who look on without being one (<see cref="UserRights.AllowsCommand"/>).
+    /// </summary>
+    internal Refusal RefusalOf(int command, ReadOnlySpan<byte> firstArgument) =>
+        _commands.Allows(command) || _commands.AllowsFirst(command, firstArgument) ? default : new Refusal(DenialReason.Command);
 
     /// <summary>True if the key may be used so.</summary>
     internal bool AllowsKey(ReadOnlySpan<byte> key, KeyAccess access) => _keys.Allows(key, access);

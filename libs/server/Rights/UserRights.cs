@@ -72,6 +72,18 @@ internal sealed class UserRights
         return found | NeedsNoPassword;
     }
 
+    /// <summary>True if one selector allows the command, of one that names neither database, key nor channel (<see cref="Selector.RefusalOf"/>).</summary>
+    internal bool AllowsCommand(int command, ReadOnlySpan<byte> firstArgument)
+    {
+        foreach (Selector selector in Selectors)
+        {
+            if (selector.RefusalOf(command, firstArgument).IsNone)
+                return true;
+        }
+
+        return false;
+    }
+
     /// <summary>True if one selector allows the channel; a pattern must be one of those allowed.</summary>
     internal bool AllowsChannel(ReadOnlySpan<byte> name, bool isPattern)
     {

@@ -35,16 +35,7 @@ public sealed class Viewer
         UserRights rights = _user.Rights;
         if (_user.IsGone || !rights.IsOn)
             return false;
-        if (rights.AllowsEverything)
-            return true;
         int id = _server.Commands.FindByFullName(Encoding.ASCII.GetBytes(command));
-        byte[] first = Encoding.ASCII.GetBytes(argument);
-        foreach (Selector selector in rights.Selectors)
-        {
-            if (selector.AllowsCommand(id, first))
-                return true;
-        }
-
-        return false;
+        return rights.AllowsEverything || rights.AllowsCommand(id, Encoding.ASCII.GetBytes(argument));
     }
 }

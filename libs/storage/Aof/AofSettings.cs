@@ -23,7 +23,7 @@ public sealed class AofSettings
     /// <summary>Bytes a segment file is created with; one that must hold a larger batch is larger.</summary>
     public long SegmentBytes { get; set; } = 64 << 20;
 
-    /// <summary>Bytes that may wait for the disk before <see cref="Aof.IsFull"/> asks writers to wait.</summary>
+    /// <summary>Bytes that may wait for the disk before <see cref="AppendOnlyLog.IsFull"/> asks writers to wait.</summary>
     public long StagingBytesMax { get; set; } = 64 << 20;
 
     /// <summary>Bytes of entries that one step may write; a longer one is refused before it changes anything. At most <see cref="LogLimits.StepBytesMaxMost"/>.</summary>

@@ -23,7 +23,7 @@ public static unsafe class StreamForm
     public static StreamSlot* Slot(byte* root, int page) =>
         (StreamSlot*)(root + StreamHeader.Bytes + ((((StreamHeader*)root)->Skipped + page) * (long)StreamSlot.Bytes));
 
-    /// <summary>Opens the root to be changed; no other call before <see cref="RecordEdit.Close"/> (store.E1).</summary>
+    /// <summary>Opens the root to be changed; no other call before <see cref="RecordEdit.Close()"/> (store.E1).</summary>
     public static StreamHeader* Open(ref RecordEdit edit) => Open(ref edit, edit.ValueBytes);
 
     private static StreamHeader* Open(ref RecordEdit edit, int bytes)

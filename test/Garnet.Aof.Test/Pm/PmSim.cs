@@ -5,7 +5,7 @@ namespace Garnet.Aof.Test.Pm;
 /// <summary>
 /// Persistent memory that knows of each line whether it is dirty (stored), flushed (on its way) or fenced (there). Until it is fenced a
 /// power cut may find any aligned eight bytes of a line as they were at the last fence, or as any store since has left them.
-/// <see cref="Image"/> gives the memory as it may be found; who chooses is the test.
+/// <see cref="Image(int)"/> gives the memory as it may be found; who chooses is the test.
 /// </summary>
 internal sealed class PmSim : IPmRange
 {

@@ -15,16 +15,16 @@ internal sealed class KeyGate(string refused = "moved", string waits = "cold") :
 
     internal void LetGo(string key) => _free[key] = true;
 
-    public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
+    public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff)
     {
         for (int i = 0; i < keys.Count; i++)
         {
             string key = Encoding.ASCII.GetString(call[keys[i]]);
-            Asked.Enqueue($"{database} {key}{(mayWait ? "" : " at once")}");
+            Asked.Enqueue($"{database} {key}{(mayBePutOff ? "" : " at once")}");
             if (key.StartsWith(refused, StringComparison.Ordinal))
                 return AdmissionResult.Refused("MOVED 1 127.0.0.1:7000");
             if (key.StartsWith(waits, StringComparison.Ordinal) && !_free.ContainsKey(key))
-                return mayWait ? AdmissionResult.Until(new Wait(this, key)) : AdmissionResult.Refused("TRYAGAIN the key is not at hand");
+                return mayBePutOff ? AdmissionResult.Until(new Wait(this, key)) : AdmissionResult.Refused("TRYAGAIN the key is not at hand");
         }
 
         return AdmissionResult.Allowed;

@@ -179,6 +179,30 @@ public sealed class BindingTests
     }
 
     [Test]
+    public void The_log_of_refusals_says_which_database_it_was()
+    {
+        Set("ann on nopass +@all ~* &* db=1");
+        using TestClient client = As("ann");
+        foreach ((string command, string what) in new[] { ("GET a", "0"), ("SELECT 3", "3"), ("FLUSHALL", "flushall") })
+        {
+            client.Call(command.Split(' '));
+            Assert.That(_admin.Call("ACL", "LOG", "1"), Does.Contain("reason database").And.Contain($"object {what} "), command);
+        }
+    }
+
+    [Test]
+    public void Who_may_read_every_key_of_one_database_only_sorts_by_keys_of_that()
+    {
+        Set("ann on nopass +select (+sort ~* db=1) (+sort ~a db=0)");
+        using TestClient client = As("ann");
+        Assert.That(client.Call("SORT", "a"), Is.EqualTo("[]"));
+        Assert.That(client.Call("SORT", "a", "BY", "w_*"), Does.Contain("insufficient ACL permissions"));
+        Assert.That(client.Call("SORT", "a", "GET", "w_*"), Does.Contain("insufficient ACL permissions"));
+        Assert.That(client.Call("SELECT", "1"), Is.EqualTo("OK"));
+        Assert.That(client.Call("SORT", "a", "BY", "w_*", "GET", "w_*"), Is.EqualTo("[]"));
+    }
+
+    [Test]
     public void In_a_transaction_the_database_is_the_one_that_it_will_have()
     {
         Set("ann on nopass +@all ~* &* db=1");

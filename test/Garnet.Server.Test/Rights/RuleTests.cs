@@ -54,7 +54,7 @@ internal sealed class RuleTests
     [TestCase("+select|AbC", Select, "aBc", true)]
     [TestCase("+select|1 -@connection", Select, "1", false)]
     public void Commands_are_allowed_by_the_last_rule_that_names_them(string rules, int command, string argument, bool allowed) =>
-        Assert.That(Of(rules).Selectors[0].AllowsCommand(command, RuleText.Bytes(argument)), Is.EqualTo(allowed));
+        Assert.That(Of(rules).AllowsCommand(command, RuleText.Bytes(argument)), Is.EqualTo(allowed));
 
     [TestCase("~a*", "ab", KeyAccess.Both, true)]
     [TestCase("%R~a*", "ab", KeyAccess.Read, true)]
@@ -67,6 +67,19 @@ internal sealed class RuleTests
     [TestCase("~a resetkeys ~b", "a", KeyAccess.Read, false)]
     public void Keys_are_allowed_by_a_pattern_for_their_use(string rules, string key, KeyAccess access, bool allowed) =>
         Assert.That(Of(rules).Selectors[0].AllowsKey(RuleText.Bytes(key), access), Is.EqualTo(allowed));
+
+    /// <summary>What ACL SAVE writes and ACL LOAD reads: an access that is told as another gives rights away, or takes them.</summary>
+    [Test]
+    public void Every_access_to_keys_is_read_back_as_what_it_was()
+    {
+        KeyAccess[] all = [.. Enum.GetValues<KeyAccess>().Where(static access => access != KeyAccess.None)];
+        Assert.That(all.Select(KeyPattern.SignOf), Is.Unique.And.None.Null);
+        foreach (KeyAccess access in all)
+        {
+            Selector selector = Of(new KeyPattern("a*", access).ToString()).Selectors[0];
+            Assert.That(all.Where(other => selector.AllowsKey("ab"u8, other)), Is.EquivalentTo(all.Where(other => (other & access) == other)), $"{access}");
+        }
+    }
 
     [TestCase("&a*", "ab", false, true)]
     [TestCase("&a*", "a*", true, true)]

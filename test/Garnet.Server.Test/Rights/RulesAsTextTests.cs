@@ -58,6 +58,14 @@ public sealed class RulesAsTextTests
         Assert.That(unset, Is.Empty, "add a rule that sets it");
     }
 
+    [Test]
+    public void The_users_above_have_patterns_of_keys_for_every_access()
+    {
+        var unset = new HashSet<KeyAccess>(Enum.GetValues<KeyAccess>().Where(static access => access != KeyAccess.None));
+        unset.ExceptWith(s_users.SelectMany(static rules => Parts(Of(rules))).OfType<KeyRules>().SelectMany(static keys => keys.Patterns).Select(static pattern => pattern.Access));
+        Assert.That(unset, Is.Empty, "add a pattern with it");
+    }
+
     private static UserRights Of(string rules)
     {
         Assert.That(RuleWords.TryJoin(rules.Split(' '), out List<string> joined, out _));

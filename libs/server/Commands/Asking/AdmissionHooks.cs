@@ -13,8 +13,8 @@ internal sealed class AdmissionHooks
     internal IKeyRule? Residency { get; init; }
 
     /// <summary>
-    /// The same for those commands that pass the rules anyway (transactions, scripts, timed ones): keys are fetched ahead for them. A plain command finds out by
-    /// itself what is not at hand, and is put off, so that it pays nothing while all is.
+    /// The same for those commands that pass the rules anyway (transactions, scripts, timed ones, and all of them where one of the others is filled), asked once <see cref="Residency"/>
+    /// allows them: keys are fetched ahead for them. A plain command finds out by itself what is not at hand, and is put off, so that it pays nothing while all is.
     /// </summary>
     internal IKeyRule? Ahead { get; init; }
 

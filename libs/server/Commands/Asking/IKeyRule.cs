@@ -3,11 +3,12 @@ namespace Garnet.Server.Commands;
 /// <summary>
 /// Is asked about the keys of a command before it takes a lock: whether this server answers for them, or has them at hand. The keys are those
 /// that its arguments name (<see cref="KeySpec"/>). Whoever fills this rule must see himself to what it is not asked about:
-/// keys that follow from data, by SORT with BY or GET (<see cref="CommandFlags.OtherKeys"/>), which are looked up while it runs: refuse such a command
+/// keys that follow from data, by SORT with BY or GET (<see cref="Clients.CommandFlags.OtherKeys"/>), which are looked up while it runs: refuse such a command
 /// by the one key that it names, or have all of them at hand;
 /// KEYS, SCAN, RANDOMKEY, DBSIZE, FLUSHDB, FLUSHALL and SWAPDB, which name no key and mean all of a database: what is neither in the store nor on its tier
 /// does not exist for them, and SWAPDB changes under which number keys are found. The tier need not be asked about: its keys stand in the store's index, the
 /// store itself fetches what such a command comes to, and the rule for it (<see cref="AdmissionHooks.Ahead"/>) is there to be early only;
+/// shard channels (SSUBSCRIBE, SUNSUBSCRIBE, SPUBLISH), which belong to the servers that their slots do, and are no keys;
 /// keys that a script does not declare: each is asked about at its call, which can be refused but not wait.
 /// A command that has waited for a key (BLPOP and the like) is asked about again before it is served, on the thread of whoever wrote the key; nobody asks
 /// about it as long as nothing is written.
@@ -15,11 +16,11 @@ namespace Garnet.Server.Commands;
 internal interface IKeyRule
 {
     /// <summary>
-    /// May refuse, or let the command wait where <paramref name="mayWait"/>: it is framed and asked about again then. Called again for
+    /// May refuse, or let the command wait where <paramref name="mayBePutOff"/>: it is framed and asked about again then. Called again for
     /// the next command of a transaction, and for the key that COPY or MOVE has in another database.
     /// </summary>
-    AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait);
+    AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff);
 
     /// <summary>It has been asked about all keys of the command, those of all queued ones for EXEC, and has allowed each: the same for all together.</summary>
-    AdmissionResult Settle(ref Call call, bool mayWait) => AdmissionResult.Allowed;
+    AdmissionResult Settle(ref Call call, bool mayBePutOff) => AdmissionResult.Allowed;
 }

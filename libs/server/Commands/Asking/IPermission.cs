@@ -1,6 +1,6 @@
 namespace Garnet.Server.Commands;
 
-/// <summary>Says who may run what; <see cref="PermissionRule"/> asks.</summary>
+/// <summary>Says who may run what; <c>PermissionRule</c> of Admission asks.</summary>
 internal interface IPermission
 {
     /// <summary>

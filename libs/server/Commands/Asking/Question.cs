@@ -18,8 +18,14 @@ internal readonly unsafe struct Question(Asker asker, CommandEntry* entry, Comma
 
     internal bool Is(ScriptState any) => (Script & any) != 0;
 
-    /// <summary>True if the command has taken no lock: what a connection brings, or a script outside of a transaction.</summary>
+    /// <summary>
+    /// True if the command can wait for the server: for room, for another role. What a connection brings, or a script outside of a transaction; not what is woken, which
+    /// somebody else serves.
+    /// </summary>
     internal bool MayWait(ref Call call) => IsFor(Asker.Client | Asker.Queued) || (IsFor(Asker.Scripts) && call.MayPark);
+
+    /// <summary>True if the command has not begun, so that it can wait for its keys and be asked about again: all but the call of a script.</summary>
+    internal bool MayBePutOff => !IsFor(Asker.ScriptCall);
 
     internal bool IsFor(Asker any) => (Asker & any) != 0;
 }

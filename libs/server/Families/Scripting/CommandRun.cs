@@ -68,7 +68,7 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
         if (running is { Client: { User.Rights: { AllowsEverything: false } rights } client })
         {
             var call = new Call(worker, client, _args.Items, count, 0);
-            may = RightsCheck.Of(ref call, entry, rights, client.Database, out _) == Garnet.Server.Rights.DenialReason.None;
+            may = RightsCheck.Of(ref call, entry, rights, client.Database).IsNone;
         }
 
         stack.Push(may);

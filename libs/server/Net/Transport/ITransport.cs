@@ -9,10 +9,10 @@ namespace Garnet.Server.Net;
 /// </summary>
 internal unsafe interface ITransport : IDisposable
 {
-    /// <summary>Result of <see cref="Receive"/> and <see cref="Send"/> when the call would have to wait.</summary>
+    /// <summary>Result of <see cref="Receive"/> and <see cref="Send(Connection, byte*, int)"/> when the call would have to wait.</summary>
     const int Again = -1;
 
-    /// <summary>Result of <see cref="Receive"/> and <see cref="Send"/> when the connection is broken.</summary>
+    /// <summary>Result of <see cref="Receive"/> and <see cref="Send(Connection, byte*, int)"/> when the connection is broken.</summary>
     const int Broken = -2;
 
     /// <summary>Waits for something to do, at most the given milliseconds (-1: without end); returns the number of events.</summary>

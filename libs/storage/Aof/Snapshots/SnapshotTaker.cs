@@ -9,7 +9,7 @@ namespace Garnet.Aof.Snapshots;
 /// log.P2: the log is durable up to the file's batch before the manifest names the file, so that what a crash leaves of the log
 /// does not end before its snapshot.
 /// log.P3: the log is cut only when the manifest is durable, and only behind the snapshot before this one, which stays the way back.
-/// Failures of the disk throw <see cref="DiskException"/>; the directory is then as it was, but for files nobody names.
+/// Failures of the disk throw <see cref="Disk.DiskException"/>; the directory is then as it was, but for files nobody names.
 /// </summary>
 public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock clock)
 {

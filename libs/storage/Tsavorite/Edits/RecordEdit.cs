@@ -9,7 +9,7 @@ namespace Tsavorite;
 /// nothing moves but by the edit's own calls. A record with chunks (the root) has an owner number, which is part of each chunk's key,
 /// and keeps in its value a number that no chunk's number reaches (<see cref="RootLimit"/>): so the store can remove the chunks of a root that
 /// is gone without knowing what they hold, in the background.
-/// store.E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
+/// store.E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close()"/>, without any other
 /// call in between: readers without the lock see an odd sequence meanwhile (store.U1).
 /// store.E2: what a chunk holds is read under the lock only; its bytes may change from <see cref="WriteChunk"/> on.
 /// store.E3: a pointer to a value is valid until that value is written or removed through this edit.
@@ -117,7 +117,7 @@ public unsafe ref struct RecordEdit
     // It takes to memory what it comes to, and nothing has to be taken back if it is put off.
     internal readonly bool MayAwait => Aim == EditAim.Change && _state == EditState.Unchanged;
 
-    /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close"/>.</summary>
+    /// <summary>Makes a record where there is none, with the owner number if one was taken; its value's bytes are to be filled before <see cref="Close()"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
     {
         _state = EditState.AllHere;

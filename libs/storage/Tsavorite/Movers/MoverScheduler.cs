@@ -14,7 +14,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private const int BriefRounds = 256; // some milliseconds: whoever may wait does no more of it himself, as he serves others too
     private const long BriefLooks = 1 << 16; // buckets: those that may go may be rare
     private const int PatienceMs = 1000; // so long room is made for who has asked for it; he asks again
-    private const int SparedMs = 10_000; // a snapshot or two: the limit is passed for no longer than that for the sake of the tier
+    private const int SparedMs = 10_000; // memory may be over its limit for so long before what the tier would take is evicted
     private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsLast = 16;
     private const int AheadPart = 64; // so much of the limit is kept free ahead of need, by what costs no key
@@ -140,8 +140,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     }
 
     /// <summary>
-    /// Room for that many bytes more under the ceiling, by cleaning and evicting for a few milliseconds; false if there is none to be had, or, <paramref name="isComing"/>, none
-    /// yet: the movers go on with it. Said by this look alone, since a moment later it may be eviction's turn.
+    /// Room for that many bytes more under the ceiling, by cleaning and evicting for a few milliseconds. False if there is none; <paramref name="isComing"/> then tells whether the
+    /// movers go on making some, so that it is worth waiting for. Both are answers of one look: whether room is on its way to the tier may be otherwise when that is asked about later.
     /// </summary>
     public bool EnsureRoom(long bytes, long nowMs, out bool isComing)
     {
@@ -163,8 +163,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         HasRoom(bytes, Claim.Limited) || (Fits(bytes) && Relieve(Need(bytes), nowMs, isBrief: false) == Relief.Enough);
 
     /// <summary>
-    /// The same for who has waited for long enough: by evicting where the policy allows it, though room comes, while the tier is short of it itself. While that has
-    /// some, nothing is evicted for who is only faster than it.
+    /// The same for a writer who has waited for long enough for room that is coming: if the policy allows it, records are evicted instead, though the tier would take them later. Only
+    /// while the tier is short of room itself. While it has room, the writer is only faster than its disk, and goes on waiting: that costs nobody a key.
     /// </summary>
     public bool EnsureRoomNow(long bytes, long nowMs) => Tiers is { IsShort: true } && Policy != EvictionPolicy.NoEviction
         && Fits(bytes) && Relieve(Need(bytes), nowMs, isBrief: true, waits: false) == Relief.Enough;

@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Databases that are filled beside those that are shown, for nobody to see before <see cref="NamespaceTable.Show"/> puts all of them in
+/// Databases that are filled beside those that are shown, for nobody to see before <see cref="NamespaceTable.Show(StagedNamespaces)"/> puts all of them in
 /// the place of all that is shown, in one step, or <see cref="NamespaceTable.Drop"/> gives them up.
 /// </summary>
 public sealed class StagedNamespaces

@@ -169,7 +169,7 @@ public static unsafe class PageDirectory
     }
 
     /// <summary>
-    /// Makes room for a page before a spot, which becomes its own; <see cref="Insert"/> or <see cref="Release"/> follows. False if there
+    /// Makes room for a page before a spot, which becomes its own; <see cref="Insert(ref RecordEdit, in PageSpot)"/> or <see cref="Release"/> follows. False if there
     /// is no memory.
     /// </summary>
     public static bool TryReserve(ref RecordEdit edit, ref PageSpot at)

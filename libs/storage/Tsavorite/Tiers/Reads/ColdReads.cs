@@ -158,7 +158,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// </summary>
     public ulong LifeOf(ulong word) => _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) ? read.Life : 0;
 
-    /// <summary>How much is missing, for <see cref="Forget"/>.</summary>
+    /// <summary>How much is missing, for <see cref="Forget(ValueTuple{int, int})"/>.</summary>
     public (int Missing, int Wanted) Mark => (_missing.Count, _wanted.Count);
 
     /// <summary>Drops what was noted as missing since the mark: that lookup raced with a writer, or found what it wanted in the end.</summary>

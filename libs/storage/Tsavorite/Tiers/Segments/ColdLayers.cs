@@ -99,7 +99,7 @@ internal sealed unsafe class ColdLayers : IDisposable
 
     public uint PlaceOf(long offset) => Of(NumberAt(offset)).PlaceOf(offset);
 
-    /// <inheritdoc cref="ColdSegments.BytesMaxOf"/>
+    /// <inheritdoc cref="ColdSegments.BytesMaxOf(ulong)"/>
     public long BytesMaxOf(ulong word) => Of(NumberOf(word)).BytesMaxOf(word);
 
     /// <inheritdoc cref="ColdSegments.RunOf"/>
@@ -150,7 +150,7 @@ internal sealed unsafe class ColdLayers : IDisposable
         Memory?.Release();
     }
 
-    /// <inheritdoc cref="ColdSegments.Adopt"/>
+    /// <inheritdoc cref="ColdSegments.Adopt(IReadOnlyDictionary{uint, SegmentRow}, SegmentRuns)"/>
     public void Adopt(IReadOnlyDictionary<uint, SegmentRow> rows, SegmentRuns runs)
     {
         foreach (ColdSegments part in Parts) part.Adopt(rows.Where(row => Of(row.Key) == part).ToDictionary(), runs); // none lies in both
