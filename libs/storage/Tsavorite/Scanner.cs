@@ -57,7 +57,7 @@ internal static unsafe class Scanner
                     _ => false,
                 };
                 if (hasEnough)
-                    break; // what is missing is on its way when the walk goes on
+                    break;
                 cold.Fetch(mayThrow: terms.Reads == ScanReads.PutOff && shown == 0);
                 hasWaited = true;
             }
@@ -75,7 +75,7 @@ internal static unsafe class Scanner
             }
             catch (GarnetException) when (shown > 0 && terms.Reads == ScanReads.PutOff)
             {
-                return cursor; // the next part begins with it, and says so
+                break; // the next part begins with it, and says so
             }
             finally
             {
@@ -85,6 +85,7 @@ internal static unsafe class Scanner
             if ((int)(cursor >> 40) == partitions)
                 return 0;
         }
+        terms.Cold?.BeginLeft(); // it is on its way when the walk goes on
         return cursor;
     }
 

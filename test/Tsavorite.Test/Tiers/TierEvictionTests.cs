@@ -41,6 +41,33 @@ internal sealed class TierEvictionTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>A value that takes several segments needs more of them free than are kept free: the oldest make room for it, too, and not the youngest in memory.</summary>
+    [TestCase(EvictionPolicy.AllKeysLru)]
+    [TestCase(EvictionPolicy.AllKeysRandom)]
+    public void Values_of_several_segments_go_on_to_a_full_tier(EvictionPolicy policy)
+    {
+        const int Bytes = 150_000, Values = 120;
+        using SimulatedMedium medium = new(2 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, Policy = policy });
+        bench.Store.Promotion = TierPromotion.No;
+        for (int i = 0; i < Values; i++)
+        {
+            for (int tries = 0; tries < 200; tries++)
+            {
+                bench.Store.StepMovers(bench.NowMs += 10);
+                bench.Store.Tiers!.Step(bench.NowMs);
+                if (bench.Session.Room.Ensure(Bytes) || !bench.Session.Room.IsComing) break;
+            }
+            bench.Set("k" + i, TieredBench.Value(i, Bytes));
+        }
+        int[] cold = [.. Enumerable.Range(0, Values).Where(i => bench.Session.Tier!.Where(bench.Key("k" + i), bench.NowMs).IsCold)];
+        TestContext.Out.WriteLine($"cold {string.Join(' ', cold)}; demoted {bench.Tier().Demoted}, evicted there {bench.Tier().Evicted}, free {bench.Tier().FreeBytes}");
+        Assert.That(bench.Tier().Demoted, Is.GreaterThan(Values / 2));
+        Assert.That(cold.Where(static i => i > Values / 2), Is.Not.Empty);
+        if (policy == EvictionPolicy.AllKeysLru) Assert.That(cold[0], Is.GreaterThan(Values / 2));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     private static bool IsThere(Bench bench, int key)
     {
         TierPlaces places = bench.Session.Tier!.Where(bench.Key("k" + key), bench.NowMs);

@@ -155,7 +155,7 @@ internal sealed unsafe class Writer : IDisposable
     }
 
     private ulong* FindDamaged(Partition* partition, in KeyRef key, out string where) =>
-        _cold!.FindDamaged(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key, out where);
+        _cold!.FindDamaged(_core, partition, Shape.BucketOf(_shape, partition, key.Hash), key, out where);
 
     // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment. What it says of the capacity and of
     // the slack is RecordRoom.TrySetLength's, for records without an extent, said a second time: here from what Change has in registers

@@ -315,7 +315,8 @@ internal sealed unsafe class TierMovers : IDisposable
         RoomComes = won || (_waitsBelow && _tier.HasMuchComing(bottom));
         if (won || comes)
             return won;
-        bool mayEvict = bottom.Free <= _tier.ReserveOf(bottom) && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire;
+        // Memory evicts what it could not move meanwhile, and has room for a moment then: what needs several segments finds them the next time.
+        bool mayEvict = LacksRoom && (lacking > 0 || _core.Arena.Used > _core.Arena.LowMark) && _movers.MayExpire;
         return mayEvict && !_tier.HasRoomOnceReleased(bottom, lacking) && _coldCleaner.Evict(_movers.Policy, nowMs);
     }
 
@@ -328,7 +329,9 @@ internal sealed unsafe class TierMovers : IDisposable
         {
             IsFull = false;
             _progressMs = nowMs;
-            _idleRounds = _writer.Runs.Lacking = 0;
+            _idleRounds = 0;
+            if (_movers.Policy == EvictionPolicy.NoEviction || !LacksRoom)
+                _writer.Runs.Lacking = 0;
         }
         if ((!isLow && !_writer.Runs.IsActive) || nowMs < _pausedUntilMs)
             return false;

@@ -29,16 +29,18 @@ internal static unsafe class ColdLooks
     /// partition's lock. <paramref name="where"/>: what a person is told of the place.
     /// </summary>
     public static ulong* FindDamaged(
-        this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out string where)
+        this ColdReads reads, StoreCore core, Partition* partition, byte* bucket, in KeyRef key, out string where)
     {
-        ulong tag = Shape.TagOf(shape, key.Hash);
+        ulong tag = Shape.TagOf(core.Shape, key.Hash);
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             ulong word = *walk.Slot;
             if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
                 continue;
-            if (reads.IsDamaged(word, key.Namespace, out where))
-                return walk.Slot;
+            if (reads.Known(word) is not { IsDamaged: true } read || !core.Tier!.MayHold(word, key.Namespace))
+                continue;
+            where = core.Tier.PlaceOf(read);
+            return walk.Slot;
         }
         where = "";
         return null;

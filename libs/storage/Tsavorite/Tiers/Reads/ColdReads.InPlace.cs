@@ -48,6 +48,7 @@ internal sealed unsafe partial class ColdReads
         read.Error = image == null ? Garnet.Common.Linux.Libc.EIO : 0;
         if (!isWhole)
             _tier.CountFailure(read, read.Error);
+        _hasNews = true; // whoever waits for it among others looks again
         _kept.Add(read, _steps);
     }
 }

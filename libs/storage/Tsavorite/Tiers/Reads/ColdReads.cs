@@ -301,13 +301,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Patience.BeginStep(Discard);
         _looks.Begin();
         _kept.TrimPlaced();
-        if (HasMissing) // left by a look that needed no more: what is to come is not waited for
-        {
-            Begin();
-            ForgetWanted();
-        }
+        BeginLeft();
         if (MayPostpone is null)
             _kept.BeginStep(_steps);
+    }
+
+    /// <summary>What a look that needed no more has left is read, and not waited for: not by the step of another, either.</summary>
+    public void BeginLeft()
+    {
+        if (!HasMissing)
+            return;
+        Begin();
+        ForgetWanted();
     }
 
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
@@ -338,13 +343,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return read;
         _reads.Remove(word);
         return null;
-    }
-
-    /// <summary>True if the word's record was read, is not what was written, and may be the key's of that namespace (store.C11); where a person is told that it lies.</summary>
-    public bool IsDamaged(ulong word, uint ns, out string where)
-    {
-        where = Known(word) is { IsDamaged: true } read && _tier.MayHold(word, ns) ? _tier.PlaceOf(read) : "";
-        return where.Length != 0;
     }
 
     /// <summary>A walk begins: what the step before it has given up is nothing to it.</summary>
