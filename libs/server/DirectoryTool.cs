@@ -47,14 +47,19 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
     {
         using TierStores stores = new();
         IReadOnlyList<CheckFinding> found = DirectoryCheck.Judge(disk, stores.OpenToJudge, CommandFamilies.Replay(), progress);
+        // A copy of the directory has a tier beside it that nobody has looked at.
+        if (stores.Missing is null && Repairing.Named is { } tier)
+            say($"Its tier was read where its server had it: {string.Join(" and ", tier.Places)}.");
         if (stores.Missing is { } missing && found.Any(static finding => finding.IsOfTier))
             say(missing);
         return found;
     }
 
+    private TierRepair Repairing => new(disk, CommandFamilies.Replay(), SystemClock.Instance, progress);
+
     private int RepairTier(bool apply, string remark)
     {
-        TierRepair values = new(disk, CommandFamilies.Replay(), SystemClock.Instance, progress);
+        TierRepair values = Repairing;
         if (values.Named is { } tier && TierMedium.HeadsToMend(tier) is { Count: > 0 } heads)
             return MendHeads(values, tier, heads, apply);
         RepairPlan plan;

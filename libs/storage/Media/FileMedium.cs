@@ -190,7 +190,7 @@ public sealed unsafe class FileMedium : IMedium
     public IMediumReader OpenReader(int depth, ReaderWake wake)
     {
         bool canRing = _hasRing && wake.Call is null;
-        if (!canRing || Ring.TryMake(depth, wake.Descriptor, out _) is not { } ring)
+        if (!canRing || Ring.TryMake(depth, wake.Event?.Descriptor ?? -1, out _) is not { } ring)
             return new PooledReader(_threads, _file, depth, wake);
         if (_mayBlock)
             ring.AllowThreads(depth);

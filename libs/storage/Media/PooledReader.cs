@@ -90,11 +90,7 @@ internal sealed unsafe class PooledReader(ReadThreads threads, int file, int dep
 
     private void Wake()
     {
-        if (wake.Descriptor >= 0)
-        {
-            ulong one = 1;
-            _ = Libc.write(wake.Descriptor, &one, sizeof(ulong));
-        }
+        wake.Event?.Set();
         wake.Call?.Invoke();
     }
 

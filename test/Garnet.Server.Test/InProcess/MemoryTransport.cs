@@ -55,7 +55,7 @@ internal sealed unsafe class MemoryTransport : ITransport
 
     public Socket Detach(Connection connection) => throw new NotSupportedException();
 
-    public Garnet.Media.ReaderWake ReaderWake => new(-1, Wake);
+    public Garnet.Media.ReaderWake ReaderWake => new(null, Wake);
 
     public void Wake()
     {

@@ -26,7 +26,7 @@ public sealed class TierCheckTests
         (int code, string said) = RefusedStart.Check(server.Path);
         Assert.That((code, said), Is.EqualTo((0, said)));
         Assert.That(said, Does.Match($@"sound, {Short + Long} records \({Short + Long} of them on the tier, in 1\d segments: "
-            + $@"{Short} in \d of its file in persistent memory, {Long} in {2 * Long} of its file on the disk\)").And.Contain("The directory is sound."));
+            + $@"{Short} in \d of its file in persistent memory, {Long} in {2 * Long} of its file on the disk\)").And.Contain("The directory is sound.").And.Contain("Its tier was read where its server had it: /"));
         tier.Harm("long3-first");
         (code, said) = RefusedStart.Check(server.Path);
         Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));

@@ -84,7 +84,8 @@ internal readonly struct HGetEx : ICommand
         using WriteRoom room = EntryExpiry.RoomFor(ref call, RecordKind.Hash, options.ExpireAtMs);
         if (!room.IsThere)
             return call.From(Outcome.OutOfMemory);
-        bool assures = call.Session.Room.TryAssure(); // as Redis, it refuses no little for want of memory: the values are in the reply by then
+        // Redis refuses it nothing for want of memory, and the values are in the reply by then.
+        bool assures = call.Session.Room.TryAssure();
         bool exists;
         try
         {

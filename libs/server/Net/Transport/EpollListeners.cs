@@ -8,15 +8,15 @@ internal sealed unsafe class EpollListeners : IDisposable
     private const int EventsMax = 16;
 
     private readonly int _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
-    private readonly int _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
+    private readonly WakeEvent _wakeup = new();
     // Made before it is needed: it is needed when no descriptor is left.
     private readonly int _pause = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
     private readonly List<int> _ready = [];
 
     internal EpollListeners()
     {
-        Add(_wakeup);
-        Epoll.Control(_pause, Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, _wakeup);
+        Add(_wakeup.Descriptor);
+        Epoll.Control(_pause, Libc.EPOLL_CTL_ADD, _wakeup.Descriptor, Libc.EPOLLIN, _wakeup.Descriptor);
     }
 
     /// <summary>Adds a descriptor, watched for reading.</summary>
@@ -31,7 +31,7 @@ internal sealed unsafe class EpollListeners : IDisposable
         for (int i = 0; i < count; i++)
         {
             int descriptor = (int)Epoll.DataOf(events, i);
-            if (descriptor != _wakeup)
+            if (descriptor != _wakeup.Descriptor)
                 _ready.Add(descriptor);
         }
 
@@ -46,17 +46,13 @@ internal sealed unsafe class EpollListeners : IDisposable
     }
 
     /// <summary>Ends the current or next wait, for good: the wakeup is never drained, it means the stop.</summary>
-    internal void Wake()
-    {
-        ulong one = 1;
-        _ = Libc.write(_wakeup, &one, sizeof(ulong));
-    }
+    internal void Wake() => _wakeup.Set();
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _ = Libc.close(_epoll);
         _ = Libc.close(_pause);
-        _ = Libc.close(_wakeup);
+        _wakeup.Dispose();
     }
 }

@@ -18,19 +18,18 @@ internal sealed unsafe class EpollTransport : ITransport
     private const uint BrokenMask = Libc.EPOLLERR | Libc.EPOLLHUP | Libc.EPOLLRDHUP;
 
     private readonly int _epoll;
-    private readonly int _wakeup;
+    private readonly WakeEvent _wakeup = new();
     private readonly NativeArray<byte> _memory = new(EventsMax * Epoll.EventBytes);
     private readonly byte* _events;
 
     public EpollTransport()
     {
         _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
-        _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
-        if (_epoll < 0 || _wakeup < 0)
+        if (_epoll < 0 || _wakeup.Descriptor < 0)
             throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}",
                 "raise the limit of open files (ulimit -n)");
         _events = _memory.Items;
-        Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, unchecked((uint)WakeSlot));
+        Control(Libc.EPOLL_CTL_ADD, _wakeup.Descriptor, Libc.EPOLLIN, unchecked((uint)WakeSlot));
     }
 
     public int Wait(int timeoutMs)
@@ -40,7 +39,7 @@ internal sealed unsafe class EpollTransport : ITransport
         for (int i = 0; i < count; i++)
         {
             if (SlotOf(i) == WakeSlot)
-                DrainWakeup();
+                _wakeup.Reset();
         }
 
         return Math.Max(count, 0); // interrupted by a signal: nothing to do, the loop comes back
@@ -97,16 +96,12 @@ internal sealed unsafe class EpollTransport : ITransport
 
     public Garnet.Media.ReaderWake ReaderWake => new(_wakeup, null);
 
-    public void Wake()
-    {
-        ulong one = 1;
-        _ = Libc.write(_wakeup, &one, sizeof(ulong));
-    }
+    public void Wake() => _wakeup.Set();
 
     public void Dispose()
     {
         _ = Libc.close(_epoll);
-        _ = Libc.close(_wakeup);
+        _wakeup.Dispose();
         _memory.Dispose();
     }
 
@@ -115,12 +110,6 @@ internal sealed unsafe class EpollTransport : ITransport
     private int SlotOf(int index) => (int)Epoll.DataOf(_events, index);
 
     private static int Failed() => Libc.Errno is Libc.EAGAIN or Libc.EINTR ? ITransport.Again : ITransport.Broken;
-
-    private void DrainWakeup()
-    {
-        ulong count;
-        _ = Libc.read(_wakeup, &count, sizeof(ulong));
-    }
 
     private void Control(int operation, int descriptor, uint mask, long mark) => Epoll.Control(_epoll, operation, descriptor, mask, mark);
 }

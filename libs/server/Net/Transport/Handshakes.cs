@@ -26,7 +26,7 @@ internal sealed unsafe class Handshakes : IDisposable
     private readonly ConcurrentQueue<Handshake> _new = new();
     private readonly Dictionary<int, Handshake> _underWay = [];
     private readonly int _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
-    private readonly int _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
+    private readonly WakeEvent _wakeup = new();
     private volatile bool _stopping;
     private long _failed, _finished, _nextLookUs;
     private int _count;
@@ -37,7 +37,7 @@ internal sealed unsafe class Handshakes : IDisposable
     internal Handshakes(ServerCore server, ClientLimits limits, Action<Handshake> done)
     {
         (_server, _limits, _done, _pace) = (server, limits, done, new LinePace(server.Clock));
-        Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, WakeMark);
+        Control(Libc.EPOLL_CTL_ADD, _wakeup.Descriptor, Libc.EPOLLIN, WakeMark);
     }
 
     /// <summary>Handshakes that came to a good end.</summary>
@@ -55,7 +55,7 @@ internal sealed unsafe class Handshakes : IDisposable
         long deadlineUs = _server.Clock.MonotonicUs + (_server.Settings.Tls.HandshakeSeconds * 1_000_000L);
         Interlocked.Increment(ref _count);
         _new.Enqueue(new Handshake(descriptor, peer, deadlineUs));
-        Wake();
+        _wakeup.Set();
     }
 
     /// <summary>Does handshakes until <see cref="Stop"/>; the body of the thread.</summary>
@@ -75,14 +75,14 @@ internal sealed unsafe class Handshakes : IDisposable
     internal void Stop()
     {
         _stopping = true;
-        Wake();
+        _wakeup.Set();
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _ = Libc.close(_epoll);
-        _ = Libc.close(_wakeup);
+        _wakeup.Dispose();
     }
 
     private void Round()
@@ -103,8 +103,7 @@ internal sealed unsafe class Handshakes : IDisposable
 
     private void TakeNew()
     {
-        ulong told;
-        _ = Libc.read(_wakeup, &told, sizeof(ulong));
+        _wakeup.Reset();
         while (!_stopping && _new.TryDequeue(out Handshake? one))
         {
             _underWay.Add(one.Descriptor, one);
@@ -176,12 +175,6 @@ internal sealed unsafe class Handshakes : IDisposable
         _ = Libc.close(one.Descriptor);
         Interlocked.Decrement(ref _count);
         _limits.ConnectionClosed();
-    }
-
-    private void Wake()
-    {
-        ulong one = 1;
-        _ = Libc.write(_wakeup, &one, sizeof(ulong));
     }
 
     private void Control(int operation, int descriptor, uint mask, int mark) => Epoll.Control(_epoll, operation, descriptor, mask, mark);

@@ -103,7 +103,7 @@ internal sealed unsafe class SocketTransport : ITransport
         return connection.Socket!;
     }
 
-    public Garnet.Media.ReaderWake ReaderWake => new(-1, Wake);
+    public Garnet.Media.ReaderWake ReaderWake => new(null, Wake);
 
     public void Wake() => _wakeup.Set();
 

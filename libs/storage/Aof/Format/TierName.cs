@@ -13,6 +13,9 @@ public sealed record TierName(MediumId Id, string Path, string MemoryPath = "")
     private const string NoPart = "none";
     private const int PathCharsMax = 4096; // of each path in the line, in a manifest of 16 KiB
 
+    /// <summary>Where its parts lie, those that it has.</summary>
+    public IEnumerable<string> Places => new[] { Path, MemoryPath }.Where(static path => path.Length > 0 && path != UnknownPath);
+
     internal string Encode() =>
         $"{Id} {Escape(Path)}{(MemoryPath.Length == 0 ? "" : " " + Escape(MemoryPath))}";
 

@@ -68,7 +68,8 @@ internal static unsafe class ColdLooks
     /// <summary>
     /// Bytes to be read at most, as what may be the chunk of that hash lies on the tier and is lacked, as far as the session knows (<see cref="ChunkLack"/>); 0 if nothing is.
     /// </summary>
-    public static long LackedBytesOfChunk(this ColdReads reads, StoreCore core, Partition* partition, byte* bucket, ulong hash, ChunkLack how)
+    public static long LackedBytesOfChunk(
+        this ColdReads reads, StoreCore core, Partition* partition, byte* bucket, ulong hash, ChunkLack how)
     {
         long bytes = 0;
         ulong tag = Shape.TagOf(core.Shape, hash);
