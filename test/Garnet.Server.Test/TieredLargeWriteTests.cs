@@ -57,6 +57,7 @@ internal sealed class TieredLargeWriteTests
     // What they change comes back from the tier first, and grows.
     [TestCase("HSET", "HPEXPIRE", "k", "100000000", "FIELDS")]
     [TestCase("HSET", "HGETEX", "k", "PX", "100000000", "FIELDS")]
+    [TestCase("HSET", "HPERSIST", "k", "FIELDS")]
     [TestCase("ZADD", "ZPEXPIRE", "k", "100000000", "MEMBERS")]
     public void Many_entries_on_the_tier_get_times_where_memory_is_full(string add, params string[] command)
     {
@@ -68,12 +69,33 @@ internal sealed class TieredLargeWriteTests
             client.Call([add, "k", .. some.SelectMany(i => add == "HSET" ? (string[])[$"f{i}", value] : [$"{i}", $"f{i}"])]);
         foreach (int[] some in Enumerable.Range(0, Keys).Chunk(100))
             Assert.That(client.Call(["MSET", .. some.SelectMany(i => (string[])[$"s{i}", large])]), Is.EqualTo("OK"));
+        if (command[0] == "HPERSIST")
+            client.Call(["HPEXPIRE", "k", "100000000", "FIELDS", $"{Entries}", .. Enumerable.Range(0, Entries).Select(static i => $"f{i}")]);
         for (int round = 0; round < Rounds; round++)
         {
             client.Call("TIER.DEMOTE", "k");
             string[] names = [.. Enumerable.Range(0, Entries).Where(i => i % Rounds == round).Select(static i => $"f{i}")];
             Assert.That(Timed(client, [.. command, $"{names.Length}", .. names]), Does.Not.StartWith("OOM").And.Not.StartWith("ERR"));
         }
+    }
+
+    // They come back to memory to be changed, and together they are more than it.
+    [TestCase("HPEXPIRE", "k", "100000000", "FIELDS")]
+    [TestCase("HGETEX", "k", "PX", "100000000", "FIELDS")]
+    public void Entries_larger_than_memory_get_no_time_at_all(params string[] command)
+    {
+        const int Entries = 30_000;
+        using var server = Server(32 << 20, 512 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 2000);
+        foreach (int[] some in Enumerable.Range(0, Entries).Chunk(500))
+            Assert.That(client.Call(["HSET", "k", .. some.SelectMany(i => (string[])[$"f{i}", value])]), Is.EqualTo("500"));
+        client.Call("TIER.DEMOTE", "k");
+        string[] names = [.. Enumerable.Range(0, Entries).Select(static i => $"f{i}")];
+        Assert.That(client.Call([.. command, $"{names.Length}", .. names]), Does.StartWith("OOM"));
+        Assert.That(client.Call("PING"), Is.EqualTo("PONG"), "one answer has come");
+        foreach (string[] some in names.Chunk(1000))
+            Assert.That(client.Call(["HPTTL", "k", "FIELDS", $"{some.Length}", .. some]), Does.Match(@"^\[(-1 ?)+\]$"));
     }
 
     private EmbeddedServer Server(long memoryBytes, long tierBytes) => new(adjust: settings =>

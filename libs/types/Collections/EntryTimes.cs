@@ -15,6 +15,8 @@ public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answ
     /// <summary>The entries to change, as operands.</summary>
     public ByteQueue Chosen;
     public bool WrongKind;
+    /// <summary>Memory cannot have all of them at a time: none is chosen.</summary>
+    public bool LacksRoom;
     private bool _removes;
 
     /// <summary>True if the new time has come: the entries go.</summary>
@@ -27,7 +29,9 @@ public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answ
             return;
         _removes = ExpireAtMs != 0 && ExpireAtMs <= record.NowMs;
         int index = 0;
-        MembersAhead.Look(ref record, entries);
+        LacksRoom = !MembersAhead.Look(ref record, entries);
+        if (LacksRoom)
+            return;
         for (Operands.Reader reader = entries.Read(); reader.Next(); index++)
         {
             bool found = Members.Find(ref record, shape.Form, reader.Bytes, reader.Length, out Entry entry) && !entry.IsDue(record.NowMs);

@@ -29,6 +29,7 @@ public unsafe struct RetimeEntries : IEdit
         MembersAhead.Look(ref edit, Keys);
         for (Operands.Reader reader = Keys.Read(); reader.Next(); done++)
         {
+            edit.CleanBehind();
             if (!Members.Find(ref edit, form, reader.Bytes, reader.Length, out Entry entry) || entry.ExpireAtMs == ExpireAtMs)
                 continue;
             if (!TryPut(ref edit, entry))

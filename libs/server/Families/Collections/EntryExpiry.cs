@@ -77,7 +77,7 @@ internal static class EntryExpiry
         KeyRef key = call.Key;
         call.Session.Lock([key]);
         call.Session.Examine(in key, ref times);
-        Outcome outcome = times.Apply(call.Session, in key);
+        Outcome outcome = times.LacksRoom ? Outcome.OutOfMemory : times.Apply(call.Session, in key);
         call.Session.Unlock();
         if (times.WrongKind)
             return call.Fail(Fault.WrongType);
@@ -87,9 +87,9 @@ internal static class EntryExpiry
         return Show(ref call, answers);
     }
 
-    /// <summary>Entries that get a time grow by it, and by what they lie in: room for all of them, where they are many.</summary>
+    /// <summary>Entries that get a time, or lose it, are written anew, and what they lie in: room for all of them, where they are many.</summary>
     internal static WriteRoom RoomFor(ref Call call, RecordKind kind, long expireAtMs) =>
-        expireAtMs <= call.NowMs ? WriteRoom.None : WriteRoom.For(ref call, new EntryCost(kind, Words: 1));
+        expireAtMs != 0 && expireAtMs <= call.NowMs ? WriteRoom.None : WriteRoom.For(ref call, new EntryCost(kind, Words: 1));
 
     private static Reply Show(ref Call call, long[] answers)
     {

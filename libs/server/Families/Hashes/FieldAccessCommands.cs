@@ -90,21 +90,21 @@ internal readonly struct HGetEx : ICommand
         try
         {
             call.Session.Lock([key]);
-            exists = call.Session.Examine(in key, ref read) == Outcome.Done;
-            if (exists && !read.WrongKind && (options.Persists || options.ExpireAtMs != 0))
-            {
+            if (options.Persists || options.ExpireAtMs != 0)
                 call.Session.Examine(in key, ref times, quiet: true);
-                times.Apply(call.Session, in key);
-            }
-
+            exists = !times.LacksRoom && call.Session.Examine(in key, ref read) == Outcome.Done;
+            times.Apply(call.Session, in key); // what was chosen, if anything was
             call.Session.Unlock();
         }
         finally
         {
+            times.Chosen.Free(); // collections.Q1: also where it is put off between the two looks
             if (assures)
                 call.Session.Room.EndAssurance();
         }
 
+        if (times.LacksRoom)
+            return call.From(Outcome.OutOfMemory);
         call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : options.ExpireAtMs);
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }

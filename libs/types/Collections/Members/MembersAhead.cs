@@ -11,12 +11,13 @@ public unsafe struct MembersAhead
 {
     private readonly uint _chunks;
 
-    /// <summary>All the byte strings of a list, or one of every few of them, whose entries are looked at, or changed to others that are about as large.</summary>
-    public static void Look(ref RecordEdit edit, in Operands operands, int every = 1, int first = 0)
-    {
-        if (operands.Count > every && MayLack(ref edit))
-            LookAtAll(ref edit, new ResizeAhead { Names = operands, Every = every, First = first });
-    }
+    /// <summary>
+    /// All the byte strings of a list, or one of every few of them, whose entries are looked at, or changed to others that are about as large. False if memory cannot have all of
+    /// them at a time: the rest is waited for where the operation comes to it.
+    /// </summary>
+    public static bool Look(ref RecordEdit edit, in Operands operands, int every = 1, int first = 0) =>
+        operands.Count <= every || !MayLack(ref edit)
+            || LookAtAll(ref edit, new ResizeAhead { Names = operands, Every = every, First = first });
 
     /// <summary>Entries that are put in, or replace others: fields with values, scores with members, or members. There may be more chunks then, which others are divided into.</summary>
     public static void LookToPut(ref RecordEdit edit, EntryForm form, in Operands operands)
@@ -40,18 +41,23 @@ public unsafe struct MembersAhead
     public static bool MayLack(ref RecordEdit edit) => edit.MayLack && Root.IsChunked(edit.Value);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void LookAtAll(ref RecordEdit edit, ResizeAhead resize)
+    private static bool LookAtAll(ref RecordEdit edit, ResizeAhead resize)
     {
-        bool isLeft;
+        bool isAll, isLeft, takesNamed = false;
         do
         {
             MembersAhead ahead = new(ref edit);
-            bool isAll = ahead.TryLookAtNames(ref edit, resize);
+            isAll = ahead.TryLookAtNames(ref edit, resize);
             if (isAll && edit.LacksNone())
                 resize.Look(ref edit);
-            isLeft = (!isAll && edit.TryTakeNamed()) || edit.AwaitForeseen();
+            bool begins = !isAll && edit.TryTakeNamed();
+            takesNamed |= begins;
+            isLeft = begins || edit.AwaitForeseen();
         }
         while (isLeft);
+        if (takesNamed && !isAll)
+            edit.EndTaking();
+        return isAll;
     }
 
     /// <summary>Begins for a value of which something may be lacked.</summary>
