@@ -85,7 +85,8 @@ internal static unsafe class Scanner
             if ((int)(cursor >> 40) == partitions)
                 return 0;
         }
-        terms.Cold?.BeginLeft(); // it is on its way when the walk goes on
+        if (terms.Reads == ScanReads.PutOff)
+            terms.Cold?.BeginLeft(); // it is on its way when the walk goes on, and nobody else on the core waits for it
         return cursor;
     }
 
