@@ -91,7 +91,7 @@ dotnet build-server shutdown --vbcscompiler >/dev/null 2>&1 </dev/null # it has 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# run PROJECT [NAME FILTER]: its output and its exit code are left for report. The variable program names another build of the server; behind: others go first.
+# run PROJECT [NAME FILTER]: its output and its exit code are left for report. The variable program names another build of the server.
 run() {
   local name=${2:-$(basename "$1" .csproj)} wanted=${GARNET_TEST_FILTER:-} filter=()
   [ -z "${3:-}" ] || wanted="${wanted:+($wanted)&}($3)"
@@ -102,7 +102,7 @@ run() {
   # The longest takes some minutes on two quiet cores and several times that on busy ones: one that hangs fails, instead of never ending.
   # No single test takes ten: one that does, or that ends the process, is named.
   {
-    ${behind:+nice -n 5} timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" \
+    timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" \
       --blame-hang-timeout 10m --blame-hang-dump-type none "${filter[@]}" </dev/null >"$logs/$name" 2>&1
     echo "$? $((SECONDS - began))" >"$logs/$name.end"
   } &
@@ -173,8 +173,7 @@ report_script() {
 }
 
 # Four at a time, the longest first, of these those that do one thing after the other: each leaves a core idle for much of its time. What judges how long
-# something takes has seconds for it. Tsavorite's go before the others: one of its threads hands over to another a million times, and would wait for a core
-# each time (331 s where it takes 36 alone).
+# something takes has seconds for it.
 projects=(test/Garnet.Wire/*.csproj test/Tsavorite.Test/*.csproj test/Garnet.Server.Test/*.csproj test/Garnet.Aof.Test/*.csproj)
 for project in test/*/*.csproj; do
   [[ " ${projects[*]} " == *" $project "* ]] || projects+=("$project")
@@ -185,8 +184,6 @@ echo "Testing ${#projects[@]} projects, four at a time"
 at_most_four() { while [ "$(jobs -pr | wc -l)" -ge 4 ]; do wait -n; done; }
 for project in "${projects[@]}"; do
   at_most_four
-  behind=yes
-  [[ $project != */Tsavorite.Test.csproj ]] || behind=
   # What talks to a server talks to the native one where there is one, as most people run it; it also takes half the processor.
   if [ "$project" = "$wire" ]; then program=$native run "$project" "" "${guest/\~/!~}" & else run "$project" & fi
   # The other build is the same program, compiled by another compiler: each command once, and that it keeps data. Behind those that take longest.
