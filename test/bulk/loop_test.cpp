@@ -69,19 +69,19 @@ LOOP_TEST(What_was_never_a_handle_or_is_none_any_more_is_refused) {
   bk_region own = 0;
   bk_region_config config{sizeof config, 0, to.at(), kPiece, nullptr, 0};
   CHECK_IS(BK_OK, bk_region_open(pair.own, &config, &own, nullptr));
-  CHECK_IS(BK_OK, bk_region_close(pair.own, own, 0));
-  CHECK_IS(BK_E_HANDLE, bk_region_close(pair.own, own, 0));
+  CHECK_IS(BK_OK, bk_region_close(pair.own, own, kLong));
+  CHECK_IS(BK_E_HANDLE, bk_region_close(pair.own, own, kLong));
   const bk_region before = own;
   CHECK_IS(BK_OK, bk_region_open(pair.own, &config, &own, nullptr));
   CHECK(own != before);  // the place is the same, the generation is not
-  CHECK_IS(BK_E_HANDLE, bk_region_close(pair.own, before, 0));
+  CHECK_IS(BK_E_HANDLE, bk_region_close(pair.own, before, kLong));
   bk_op op = 0;
   CHECK_IS(BK_OK, pair.read(to.at(), 0, 1, 1, 0, &op));
   pair.check_next(BK_OK, 1);
   CHECK_IS(BK_E_HANDLE, bk_cancel(pair.own, op));
   CHECK_IS(BK_E_HANDLE, bk_cancel(pair.own, 0));
   CHECK_IS(BK_OK, bk_peer_drop(pair.own, pair.peer, kLong));
-  CHECK_IS(BK_E_HANDLE, bk_peer_drop(pair.own, pair.peer, 0));
+  CHECK_IS(BK_E_HANDLE, bk_peer_drop(pair.own, pair.peer, kLong));
   CHECK_IS(BK_E_HANDLE, pair.read(to.at(), 0, 1));
 }
 
@@ -253,7 +253,7 @@ LOOP_TEST(A_region_in_use_by_own_transfers_closes_behind_them) {
   CHECK_IS(BK_E_HANDLE, bk_read(pair.own, &transfer, nullptr));  // nothing more begins in it
   CHECK_IS(BK_OK, bk_loop_advance(pair.own, 5 * kMs));
   pair.check_next(BK_OK, 1);
-  CHECK_IS(BK_OK, bk_region_close(pair.own, own, 0));
+  CHECK_IS(BK_OK, bk_region_close(pair.own, own, kLong));
 }
 
 LOOP_TEST(A_transfer_that_has_not_begun_ends_in_time_and_harms_nobody) {
@@ -392,7 +392,7 @@ LOOP_TEST(A_peer_that_is_dropped_takes_its_transfers_along) {
   CHECK_IS(BK_E_HANDLE, pair.read(to.at(), 0, kPiece, 2));
   CHECK_IS(BK_OK, bk_loop_advance(pair.own, 10 * kMs));
   CHECK(pair.own.take().user == 1);
-  CHECK_IS(BK_OK, bk_peer_drop(pair.own, pair.peer, 0));
+  CHECK_IS(BK_OK, bk_peer_drop(pair.own, pair.peer, kLong));
 }
 
 LOOP_TEST(A_peer_that_goes_in_the_middle_is_an_error_of_its_transfers) {

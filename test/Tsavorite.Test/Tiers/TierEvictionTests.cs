@@ -68,6 +68,40 @@ internal sealed class TierEvictionTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>
+    /// A value that lacks segments on a full tier: nothing is given up for it once it is gone or has been read, nor if it is longer than a good part of the tier,
+    /// for which most of the others would go. While it waits, and is short enough, others are.
+    /// </summary>
+    [TestCase("waits", true)]
+    [TestCase("deleted", false)]
+    [TestCase("read", false)]
+    [TestCase("too long", false)]
+    public void Others_are_given_up_for_a_long_value_while_it_waits_only(string which, bool gives)
+    {
+        const int Bytes = 1000;
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 8 << 20, Policy = EvictionPolicy.AllKeysLru });
+        bench.Store.Promotion = TierPromotion.No;
+        int keys = 0;
+        for (; bench.Tier().FreeBytes > 12 * (32 << 10); bench.Demote()) // of segments
+        {
+            for (int i = 0; i < 54; i++) bench.Set("k" + keys++, TieredBench.Value(i, Bytes));
+        }
+        bench.Set("long", TieredBench.Value(1, which == "too long" ? 3 << 20 : 1_800_000));
+        bench.Demote(); // has too few
+        Assert.That(bench.Session.Tier!.Where(bench.Key("long"), bench.NowMs).IsCold, Is.False);
+        if (which == "deleted") bench.Delete("long");
+        if (which == "read") bench.Get("long");
+        long evicted = bench.Tier().Evicted;
+        for (int i = 0; i < 200; i++)
+        {
+            bench.Store.StepMovers(bench.NowMs += 10);
+            bench.Store.Tiers!.Step(bench.NowMs);
+        }
+        Assert.That(bench.Tier().Evicted > evicted, Is.EqualTo(gives), $"{bench.Tier().Evicted - evicted} of {keys} were given up");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     private static bool IsThere(Bench bench, int key)
     {
         TierPlaces places = bench.Session.Tier!.Where(bench.Key("k" + key), bench.NowMs);

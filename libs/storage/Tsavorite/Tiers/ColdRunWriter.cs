@@ -18,6 +18,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     private NativeArray<byte>? _memory;
     private ColdMove _move;
     private uint _page, _first, _number, _copy, _copies;
+    private (int Partition, ulong Hash, ulong Word) _lacked; // the record that lacks segments
     private long _bytes, _done, _copied;
     // Of what goes on from persistent memory: the first segment, the next, the checksum there.
     private uint _sunkFirst, _sunk, _sunkCrc;
@@ -32,7 +33,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     public bool IsHeldBack { get; set; }
 
     /// <summary>Free segments that the last record wanted for which there were too few; 0 once there is none such.</summary>
-    public int Lacking { get; set; }
+    public int Lacking { get; private set; }
 
     private byte* First => _memory!.Value.Items;
     private byte* Other => _memory!.Value.Items + _segments.SegmentBytes;
@@ -52,12 +53,29 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         long bytes = ColdRecord.BytesOf(record);
         bool begins = TryBegin(partition, hash, word, bytes, tier.TimedFromMs(record));
         Lacking = begins ? 0 : _segments.PartsFor(bytes);
+        _lacked = (partition->Number, hash, word);
         if (!begins)
             return false;
         _page = core.Records.ExtentOf(record);
         _copy = ++_copies == 0 ? ++_copies : _copies;
         core.Records.ExtentDescriptor(_page)->Copy = _copy;
         return true;
+    }
+
+    /// <summary>Nothing lacks segments any more.</summary>
+    public void ForgetLacking() => Lacking = 0;
+
+    /// <summary>Nothing lacks segments if the record that did is gone, or has been read since: room that is made for it would be made for nobody.</summary>
+    public void RenewLacking()
+    {
+        if (Lacking == 0)
+            return;
+        Partition* partition = core.Shape->Partitions + _lacked.Partition;
+        Partition.Enter(partition);
+        ulong* slot = ColdWriter.FindWord(partition, Shape.BucketOf(core.Shape, partition, _lacked.Hash), _lacked.Word);
+        if (slot == null || IndexWord.Frequency(*slot) != 0)
+            Lacking = 0;
+        Partition.Exit(partition);
     }
 
     /// <summary>

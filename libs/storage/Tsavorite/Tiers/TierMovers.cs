@@ -22,6 +22,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private const int RevivingHolds = 64; // a part of a millisecond: where nothing may be written rounds go on for as long
     private const int StopMs = 5000; // a round takes milliseconds, or waits for the medium
     private const long StageBytesMax = 1 << 20;
+    private const int LackingPart = 4; // of the tier is given up for one record at most
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
     private const int PatienceMs = 1000;
     /// <summary>So long they wait for a snapshot to free what is dead where they may evict instead: a client notices more.</summary>
@@ -119,7 +120,17 @@ internal sealed unsafe class TierMovers : IDisposable
         get
         {
             ColdSegments bottom = _tier.Segments.Bottom;
-            return bottom.Free < _tier.ReserveOf(bottom) + Math.Max(_writer.Runs.Lacking, 1);
+            return bottom.Free < _tier.ReserveOf(bottom) + Math.Max(Lacking, 1);
+        }
+    }
+
+    // Of segments, for a long record. Where others would be given up for it, it is not to cost most of what there is: it stays in memory, as if it could not be moved.
+    private int Lacking
+    {
+        get
+        {
+            int lacking = _writer.Runs.Lacking;
+            return _movers.Policy == EvictionPolicy.NoEviction || lacking <= _tier.Segments.Bottom.Total / LackingPart ? lacking : 0;
         }
     }
 
@@ -301,6 +312,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool MakeTierRoom(long nowMs)
     {
         _waitsBelow = false;
+        _writer.Runs.RenewLacking();
         IsShort = !HasTierRoom;
         if (!IsShort)
         {
@@ -308,7 +320,7 @@ internal sealed unsafe class TierMovers : IDisposable
             return false;
         }
         ColdSegments bottom = _tier.Segments.Bottom;
-        int lacking = _writer.Runs.Lacking;
+        int lacking = Lacking;
         bool comes = _tier.Names is not null && _tier.HasRoomComing(bottom, lacking);
         bool won = !comes && _coldCleaner.Compact(bottom, nowMs);
         _waitsBelow = comes || (!won && LacksRoom);
@@ -331,7 +343,7 @@ internal sealed unsafe class TierMovers : IDisposable
             _progressMs = nowMs;
             _idleRounds = 0;
             if (_movers.Policy == EvictionPolicy.NoEviction || !LacksRoom)
-                _writer.Runs.Lacking = 0;
+                _writer.Runs.ForgetLacking();
         }
         if ((!isLow && !_writer.Runs.IsActive) || nowMs < _pausedUntilMs)
             return false;
