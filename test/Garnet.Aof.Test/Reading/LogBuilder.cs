@@ -7,6 +7,8 @@ namespace Garnet.Aof.Test.Reading;
 internal sealed record LogPlan(int Sublogs, int Lanes = 8, ulong Seed = 77, long FileBytes = 32 << 10)
 {
     public uint Term { get; init; } = 1;
+    /// <summary>The databases had other ids when it was written: each key stands in the lane that differs by these bits.</summary>
+    public int LaneShift { get; init; }
     public ulong LastBatch { get; init; }
     public uint[]? Chain { get; init; }
 
@@ -48,6 +50,8 @@ internal sealed class LogBuilder : IDisposable
         Durable = plan.LastBatch;
     }
 
+    /// <summary>What the next part of each sublog names.</summary>
+    public uint[] Chain => [.. _chain];
     /// <summary>The last batch gathered.</summary>
     public ulong Batch { get; private set; }
     /// <summary>The last batch synced in all sublogs.</summary>
@@ -67,7 +71,7 @@ internal sealed class LogBuilder : IDisposable
         }
     }
 
-    private int LaneOf(TestEntry entry, BatchKind kind) => kind == BatchKind.Ordered ? 0 : entry.Lane(_plan.Lanes);
+    private int LaneOf(TestEntry entry, BatchKind kind) => kind == BatchKind.Ordered || entry.IsControl ? 0 : entry.Lane(_plan.Lanes) ^ _plan.LaneShift;
 
     /// <summary>Writes what has been gathered, with one write per sublog.</summary>
     public void Write()

@@ -1,5 +1,8 @@
+using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
+using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
 using NUnit.Framework;
@@ -93,6 +96,34 @@ public sealed class ReplayTests
     }
 
     [Test]
+    public void What_a_key_was_told_before_a_restart_comes_first()
+    {
+        SimulatedDisk disk = TwoRuns(out TestEntry last);
+        using var store = new TestStore(8);
+        store.Recover(DataDirectory.OpenUnlocked(disk), threads: 2);
+        Assert.That(store.Text(), Is.EqualTo($"0 {last.Key} late\n"));
+    }
+
+    [Test]
+    public void A_follower_applies_what_a_key_was_told_before_a_restart_of_its_primary_first()
+    {
+        SimulatedDisk disk = TwoRuns(out TestEntry last, early: 2000);
+        using var store = new TestStore(8);
+        using var state = new AppliedState();
+        var start = new LogPosition(1, 0, [0]);
+        using (var applier = new BatchApplier(store.Store, store.Table, 2, state, start))
+        {
+            AddAll(disk, applier, new BatchIntake(start));
+            while (applier.Turn())
+            {
+            }
+            Assert.That(applier.Failure, Is.Null);
+        }
+        Assert.That(state.Number, Is.EqualTo(2));
+        Assert.That(store.Text(), Is.EqualTo($"0 {last.Key} late\n"));
+    }
+
+    [Test]
     public void A_foreign_layout_can_be_refused()
     {
         SimulatedDisk disk = Log(1, 4, out _, out _);
@@ -142,6 +173,40 @@ public sealed class ReplayTests
         RecoveryReport report = store.Recover(DataDirectory.OpenUnlocked(disk));
         Assert.That(report.Entries, Is.EqualTo(18_000));
         Assert.That(store.Text(), Does.StartWith("0 key0 " + new string((char)('a' + 5976 % 26), 900)));
+    }
+
+    // Of a database that had another id in each of two runs, so that its key stands in a lane of one worker, which has much to do, and then in one of the other's.
+    private static SimulatedDisk TwoRuns(out TestEntry last, int early = 20_000)
+    {
+        var disk = new SimulatedDisk();
+        DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8)).Dispose();
+        TestEntry late = last = new(TestEntry.Put, 0, Workload.Keys[0], "late");
+        var plan = new LogPlan(1, FileBytes: 4 << 20);
+        using var before = new LogBuilder(disk, plan);
+        before.Add([.. Enumerable.Range(0, early).Select(i => late with { Argument = "early" + i })]);
+        before.Write();
+        using var after = new LogBuilder(disk, plan with { Term = 2, LastBatch = 1, Chain = before.Chain, LaneShift = 1 });
+        after.Add(last);
+        after.Write();
+        return disk;
+    }
+
+    private static void AddAll(SimulatedDisk disk, BatchApplier applier, BatchIntake intake)
+    {
+        using var reader = new LogReader(disk, 1, 0);
+        while (reader.Next())
+        {
+            Assert.That(intake.Take(BytesOf(disk, reader.Cursors[0].Part), out BatchBytes? whole), Is.Null);
+            applier.Add(whole!);
+        }
+    }
+
+    private static byte[] BytesOf(SimulatedDisk disk, in LogPart part)
+    {
+        using IDiskFile file = disk.Open(part.File);
+        byte[] bytes = new byte[BatchHeader.Bytes + (int)part.Header.BodyBytes];
+        file.Read(part.Offset, bytes);
+        return bytes;
     }
 
     internal static SimulatedDisk Log(int sublogs, int seed, out Workload workload, out ulong last)

@@ -9,7 +9,8 @@ namespace Garnet.Aof.Recovery;
 
 /// <summary>
 /// Replays a log behind a snapshot and decides how it ends. Data batches go to the workers without a barrier between them, for
-/// lanes are independent; operations on the whole store, and a change of what the lanes mean, wait for all that came before.
+/// lanes are independent; operations on the whole store, and a change of what the lanes mean, wait for all that came before. That is another layout, or
+/// another term: each run of a server has one of its own, and its databases other ids, which a key's hash, and so its lane, depends on.
 /// </summary>
 internal sealed class LogRecovery : IDisposable
 {
@@ -184,6 +185,8 @@ internal sealed class LogRecovery : IDisposable
             _terms[^1] = _terms[^1] with { Owner = owner };
         if (_terms.Count > TermStart.KeptMax)
             _terms.RemoveAt(0);
+        if (_term != 0 && _term != term)
+            _workers.Drain();
         _term = term;
     }
 

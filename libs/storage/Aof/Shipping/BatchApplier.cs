@@ -112,12 +112,12 @@ public sealed unsafe class BatchApplier : IDisposable
         return Take();
     }
 
-    // The batches that wait, up to a budget: readers of what they touch wait for the whole group.
+    // The batches that wait, up to a budget: readers of what they touch wait for the whole group. Of one term: in another a key's lane may be another.
     private BatchBytes ApplyGroup()
     {
         BatchBytes? last = null;
         ReplayBlock block = _workers.Open();
-        for (long bytes = 0; bytes < GroupBytesMax && TryPeek(out BatchBytes? batch) && batch.Kind == BatchKind.Data;)
+        for (long bytes = 0; bytes < GroupBytesMax && TryPeek(out BatchBytes? batch) && IsOfGroup(batch, last);)
         {
             for (int part = 0; part < batch.Parts; part++) AddPart(block, batch, part);
             bytes += batch.Bytes;
@@ -129,6 +129,8 @@ public sealed unsafe class BatchApplier : IDisposable
         Check.That(last != null, "log.A1 a group has a batch");
         return last;
     }
+
+    private static bool IsOfGroup(BatchBytes batch, BatchBytes? last) => batch.Kind == BatchKind.Data && (last is null || last.Term == batch.Term);
 
     private static void AddPart(ReplayBlock block, BatchBytes batch, int part)
     {
