@@ -30,7 +30,8 @@ public sealed class RespServer : IDisposable
     private int _disposals;
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly List<Thread> _threads = [];
+    private const int ListenersMs = 1000; // they end at once, unless their core has no time for them
+    private volatile Thread[] _listeners = [];
     private Reactor[] _reactors = [];
     private Listening? _listening;
     private int _stopRequests;
@@ -234,8 +235,7 @@ public sealed class RespServer : IDisposable
         if (Keeper is null)
             Replication.BeginInMemory();
         Keeper?.Begin(Context.Core, Replication.ForKeeper, CommandFamilies.Replay);
-        foreach ((string name, Action work) in _listening.Threads)
-            StartThread(name, work);
+        _listeners = [.. _listening.Threads.Select(thread => StartThread(thread.Name, thread.Work))];
     }
 
     /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
@@ -288,6 +288,12 @@ public sealed class RespServer : IDisposable
     private void StopReactors()
     {
         _listening?.Stop();
+        foreach (Thread thread in _listeners) // reactors end behind it: else nobody would close what it accepts last
+        {
+            if (thread != Thread.CurrentThread)
+                thread.Join(ListenersMs);
+        }
+
         foreach (Reactor reactor in _reactors)
             reactor.Stop();
         if (_reactors.Length == 0)
@@ -302,12 +308,7 @@ public sealed class RespServer : IDisposable
             _completion.TrySetResult();
     }
 
-    private void StartThread(string name, Action body)
-    {
-        Thread thread = BackgroundThread.Of(name, body, Fail);
-        _threads.Add(thread);
-        thread.Start();
-    }
+    private Thread StartThread(string name, Action body) => BackgroundThread.Begin(name, body, Fail);
 
     private void RunReactor(Reactor reactor)
     {

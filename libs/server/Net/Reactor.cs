@@ -288,6 +288,7 @@ internal sealed class Reactor : Executor, IDisposable
 
     private void Finish()
     {
+        _mailbox.Drain(this); // connections that were accepted meanwhile are closed, too
         _replies.Settle();
         Slots.ForEach(static _ => true, client =>
         {

@@ -87,7 +87,7 @@ internal abstract class Acceptor(ServerCore server, ClientLimits limits) : IDisp
         }
     }
 
-    /// <summary>Accepts until <see cref="Stop"/>; the body of the acceptor's thread.</summary>
+    /// <summary>Accepts until <see cref="Stop"/>; the body of the acceptor's thread. Nobody is handed over once it has returned.</summary>
     internal abstract void Run();
 
     /// <summary>Ends <see cref="Run"/>. From any thread.</summary>

@@ -30,20 +30,25 @@ internal sealed unsafe class EpollAcceptor : Acceptor
 
     internal override void Run()
     {
-        while (!_stopping)
+        try
         {
-            foreach (int listener in _set.Wait())
-                AcceptAll(listener);
+            while (!_stopping)
+            {
+                foreach (int listener in _set.Wait())
+                    AcceptAll(listener);
+            }
         }
-
-        CloseListeners(); // the rest of a stop may take long: whoever comes now is refused, and does not wait for it in vain
+        finally
+        {
+            CloseListeners(); // the rest of a stop may take long: whoever comes now is refused, and does not wait for it in vain
+            Handshakes?.Stop(); // not before: what was begun last would be closed by nobody
+        }
     }
 
     internal override void Stop()
     {
         _stopping = true;
         _set.Wake();
-        Handshakes?.Stop();
     }
 
     public override void Dispose()

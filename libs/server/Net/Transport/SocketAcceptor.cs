@@ -21,8 +21,11 @@ internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : A
         foreach (Socket listener in _listeners)
             AcceptNext(listener, new SocketAsyncEventArgs());
         _stop.Wait();
-        foreach (Socket listener in _listeners)
-            listener.Dispose();
+        lock (_listeners) // nobody is in the middle of being handed over
+        {
+            foreach (Socket listener in _listeners)
+                listener.Dispose();
+        }
     }
 
     internal override void Stop() => _stop.Set();
@@ -116,6 +119,12 @@ internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : A
 
         lock (_listeners)
         {
+            if (_stop.IsSet)
+            {
+                socket.Dispose();
+                return;
+            }
+
             if (Refusal(peer) is { } refusal)
             {
                 socket.Send(refusal, SocketFlags.None, out _);
