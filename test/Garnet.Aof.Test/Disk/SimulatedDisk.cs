@@ -98,7 +98,7 @@ internal sealed class SimulatedDisk : IDisk
         int kept = seed switch { 0 => 0, 1 => _unsynced.Count, _ => random.Next(_unsynced.Count + 1) };
         foreach (Action<SortedDictionary<string, SimulatedFile>> change in _unsynced.Take(kept)) change(names);
         var found = new SimulatedDisk();
-        foreach ((string name, SimulatedFile file) in names) found.Put(name, file.AfterCrash(seed, random), file.Number);
+        foreach ((string name, SimulatedFile file) in names) found.PutOwn(name, file.AfterCrash(seed, random), file.Number);
         return found;
     }
 
@@ -106,15 +106,16 @@ internal sealed class SimulatedDisk : IDisk
     public SimulatedDisk Copy()
     {
         var copy = new SimulatedDisk();
-        foreach ((string name, SimulatedFile file) in _names) copy.Put(name, file.Bytes.ToArray(), file.Number);
+        foreach ((string name, SimulatedFile file) in _names) copy.PutOwn(name, file.Bytes.ToArray(), file.Number);
         return copy;
     }
 
     /// <summary>Puts a durable file there: a new one, or the one of that number.</summary>
-    public void Put(string name, byte[] bytes, long number = 0)
+    public void Put(string name, byte[] bytes, long number = 0) => PutOwn(name, [.. bytes], number);
+
+    private void PutOwn(string name, byte[] bytes, long number)
     {
-        var file = new SimulatedFile(this, name, bytes, number);
-        file.SyncNow();
+        var file = new SimulatedFile(this, name, bytes, number, isSynced: true);
         _names[name] = file;
         _synced[name] = file;
     }
@@ -153,7 +154,7 @@ internal sealed class SimulatedDisk : IDisk
     private sealed class Handle(SimulatedFile file, int alignment) : IDiskFile
     {
         public long Length => file.Bytes.Length;
-        public long DataEnd => new ReadOnlySpan<byte>(file.Bytes).LastIndexOfAnyExcept((byte)0) + 1;
+        public long DataEnd => file.Bytes.LastIndexOfAnyExcept((byte)0) + 1;
         public int Alignment => alignment;
 
         public void Write(long offset, ReadOnlySpan<byte> bytes)

@@ -77,7 +77,9 @@ internal sealed class PmLife
     public string? FaultOf(SimulatedDisk disk)
     {
         byte[] found = disk.Get(Name);
-        for (int at = FileHeader.Bytes; at < FileBytes; at++)
+        int begin = FileHeader.Bytes, same = found.AsSpan(begin..(int)_end).CommonPrefixLength(_written.AsSpan(begin..(int)_end));
+        if (begin + same == _end && !found.AsSpan((int)_end..FileBytes).ContainsAnyExcept((byte)0)) return null;
+        for (int at = begin + same; at < FileBytes; at++)
         {
             bool isAsWritten = at < _end && found[at] == _written[at];
             if (!isAsWritten && (at < _promised || found[at] != 0)) return $"byte {at} is {found[at]}; up to {_promised} was synced, up to {_end} written";

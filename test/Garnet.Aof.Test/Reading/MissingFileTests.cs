@@ -162,7 +162,7 @@ internal sealed class MissingFileTests
             if (name.EndsWith(".tmp", StringComparison.Ordinal)) continue;
             if (name.EndsWith(".tail", StringComparison.Ordinal) && !File.Exists(Path.Combine(_path, name))) continue;
             byte[] now = File.ReadAllBytes(Path.Combine(_path, name));
-            if (!LogFileName.TryParse(name, out _, out _)) Assert.That(now, Is.EqualTo(bytes), name);
+            if (!LogFileName.TryParse(name, out _, out _)) Assert.That(now.AsSpan().SequenceEqual(bytes), name); // an element at a time takes half a second for a file
             else Assert.That(now, Has.Length.EqualTo(bytes.Length), name);
         }
     }

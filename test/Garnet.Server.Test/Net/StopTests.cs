@@ -18,7 +18,7 @@ internal sealed class StopTests
             int port = server.Server.Port;
             List<Socket> connected = [];
             Task[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => CallUntilRefused(port, connected)))];
-            while (Count(connected) < 8) Thread.Yield();
+            Eventually.Holds(() => Count(connected) >= 8);
             server.Dispose();
             Assert.That(Task.WaitAll(callers, EndMs), Is.True);
             Assert.That(connected.FindIndex(static socket => !IsClosed(socket)), Is.EqualTo(-1), $"of {connected.Count} the first that was never closed, in round {round}");

@@ -10,7 +10,8 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 {
     private readonly byte[] _bytes = new byte[bytes];
     private const int SectorBytes = 512;
-    private byte[]? _durable;
+    private readonly bool[] _dirty = new bool[bytes / SectorBytes]; // sectors in which that may differ from what is durable
+    private byte[]? _durable; // null: zeros
     private int _reads, _writes, _underWay;
 
     /// <summary>The error number of a write, by its number; 0: it succeeds.</summary>
@@ -89,7 +90,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     public int Sync()
     {
         BeforeSync();
-        if (SyncError == 0 && !LosesSync) _durable = (byte[])_bytes.Clone();
+        if (SyncError == 0 && !LosesSync) Settle();
         return SyncError;
     }
 
@@ -97,18 +98,22 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     public void Crash(int seed)
     {
         Random random = new(seed);
-        for (int sector = 0; sector < _bytes.Length; sector += SectorBytes)
+        for (int sector = NextDirty(0); sector < _dirty.Length; sector = NextDirty(sector + 1))
         {
             if (random.Next(3) == 0) continue;
-            Span<byte> to = _bytes.AsSpan(sector, SectorBytes);
+            Span<byte> to = _bytes.AsSpan(sector * SectorBytes, SectorBytes);
             if (_durable is null) to.Clear();
-            else _durable.AsSpan(sector, SectorBytes).CopyTo(to);
+            else _durable.AsSpan(sector * SectorBytes, SectorBytes).CopyTo(to);
         }
-        _durable = (byte[])_bytes.Clone();
+        Settle();
     }
 
     /// <summary>What lies there, to be harmed.</summary>
-    public Span<byte> At(long offset, int length) => _bytes.AsSpan((int)offset, length);
+    public Span<byte> At(long offset, int length)
+    {
+        MarkDirty(offset, length);
+        return _bytes.AsSpan((int)offset, length);
+    }
 
     public IMediumReader OpenReader(int depth, ReaderWake wake) => new Reader(this, depth);
 
@@ -123,6 +128,23 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
             if (isDue()) _bytes.AsSpan(at, SectorBytes).CopyTo((_durable ??= new byte[_bytes.Length]).AsSpan(at));
         }
         from.CopyTo(_bytes.AsSpan((int)offset));
+        MarkDirty(offset, from.Length);
+    }
+
+    private void MarkDirty(long offset, int length) =>
+        _dirty.AsSpan((int)(offset / SectorBytes)..(int)((offset + length + SectorBytes - 1) / SectorBytes)).Fill(true);
+
+    private int NextDirty(int from) => _dirty.AsSpan(from).IndexOf(true) is >= 0 and var next ? from + next : _dirty.Length;
+
+    // What is written meanwhile is marked behind it, and so is dirty again.
+    private void Settle()
+    {
+        _durable ??= new byte[_bytes.Length];
+        for (int sector = NextDirty(0); sector < _dirty.Length; sector = NextDirty(sector + 1))
+        {
+            _dirty[sector] = false;
+            _bytes.AsSpan(sector * SectorBytes, SectorBytes).CopyTo(_durable.AsSpan(sector * SectorBytes));
+        }
     }
 
     private void Assert(long offset, byte* at, int bytes)

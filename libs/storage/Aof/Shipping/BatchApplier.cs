@@ -130,7 +130,8 @@ public sealed unsafe class BatchApplier : IDisposable
         return last;
     }
 
-    private static bool IsOfGroup(BatchBytes batch, BatchBytes? last) => batch.Kind == BatchKind.Data && (last is null || last.Term == batch.Term);
+    private static bool IsOfGroup(BatchBytes batch, BatchBytes? last) =>
+        batch.Kind == BatchKind.Data && (last is null || last.Term == batch.Term);
 
     private static void AddPart(ReplayBlock block, BatchBytes batch, int part)
     {

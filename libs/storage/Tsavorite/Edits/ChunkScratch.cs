@@ -21,13 +21,12 @@ internal sealed unsafe class ChunkScratch : IDisposable
     /// <summary>The chunks that the step which runs will come to; where there is a tier.</summary>
     public ForeseenChunks Foreseen => _foreseen ??= new ForeseenChunks();
     private ForeseenChunks? _foreseen;
-    private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);
-    private bool _isDisposed;
+    private NativeArray<byte>? _memory; // most sessions make no chunk
 
     /// <summary>The chunk's key, valid until the next call.</summary>
     public KeyRef Key(in KeyRef root, ulong owner, uint number, ulong hash)
     {
-        byte* key = _memory.Items;
+        byte* key = (_memory ??= new NativeArray<byte>(Store.KeyBytesMax + SlackBytes)).Items;
         *(ulong*)key = owner;
         *(uint*)(key + 8) = number;
         root.Span.CopyTo(new Span<byte>(key + ChunkKey.HeadBytes, root.Length));
@@ -48,9 +47,8 @@ internal sealed unsafe class ChunkScratch : IDisposable
 
     public void Dispose()
     {
-        if (!_isDisposed)
-            _memory.Dispose();
-        _isDisposed = true;
+        _memory?.Dispose();
+        _memory = null;
     }
 
     private bool IsToComeBack(StoreCore core, in ColdFound found, long nowMs)

@@ -19,10 +19,11 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     public const int NearMax = 4;
     /// <summary>The last places are for segments that have answered since it began to owe, and so many of them are known: any number of others may hang.</summary>
     private const int KnownPlaces = 2 * ProbesMax, KnownMax = 4096;
-    private readonly ColdRead?[] _reads = new ColdRead?[Depth];
-    private readonly int[] _parts = new int[Depth];
+    // By place; none before the first read.
+    private ColdRead?[] _reads = [];
+    private int[] _parts = [];
+    private FinishedRead[] _finished = [];
     private readonly Stack<int> _places = new();
-    private readonly FinishedRead[] _finished = new FinishedRead[AwaitedMax];
     private readonly Dictionary<ulong, ColdRead> _owed = [];
     private readonly Dictionary<uint, int> _owedOfSegment = [];
     private readonly HashSet<uint> _answered = []; // segments, since it began to owe
@@ -316,6 +317,7 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
     private IMediumReader Open()
     {
         _pages = new ReadPages(Depth);
+        (_reads, _parts, _finished) = (new ColdRead?[Depth], new int[Depth], new FinishedRead[AwaitedMax]);
         for (int i = Depth - 1; i >= 0; i--) _places.Push(i);
         return tier.Medium.OpenReader(Depth, wake);
     }
