@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Tsavorite;
 
 namespace Garnet.Server.Test;
 
@@ -96,6 +97,47 @@ internal sealed class TieredLargeWriteTests
         Assert.That(client.Call("PING"), Is.EqualTo("PONG"), "one answer has come");
         foreach (string[] some in names.Chunk(1000))
             Assert.That(client.Call(["HPTTL", "k", "FIELDS", $"{some.Length}", .. some]), Does.Match(@"^\[(-1 ?)+\]$"));
+    }
+
+    // Nothing of it has to be in memory at a time: what goes is taken piece by piece, and what nothing becomes of is only looked at.
+    [TestCase("2", "HPEXPIREAT", "k", "1", "FIELDS")]
+    [TestCase("v+", "HGETEX", "k", "PXAT", "1", "FIELDS")]
+    [TestCase("-1", "HPERSIST", "k", "FIELDS")]
+    [TestCase("0", "HPEXPIRE", "k", "100000000", "XX", "FIELDS")]
+    [TestCase("v+", "HGETEX", "k", "PERSIST", "FIELDS")]
+    public void Entries_larger_than_memory_go_or_stay_as_they_are(string each, params string[] command)
+    {
+        const int Entries = 24_000;
+        using var server = Server(32 << 20, 512 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 2000);
+        string[] names = [.. Enumerable.Range(0, Entries).Select(static i => $"f{i}")];
+        foreach (string[] some in names.Chunk(500))
+            Assert.That(client.Call(["HSET", "k", .. some.SelectMany(name => (string[])[name, value])]), Is.EqualTo("500"));
+        client.Call("TIER.DEMOTE", "k");
+        Assert.That(client.Call([.. command, $"{Entries}", .. names]), Does.Match($@"^\[({each} ?){{{Entries}}}\]$"));
+        Assert.That(client.Call("PING"), Is.EqualTo("PONG"), "one answer has come");
+        Assert.That(client.Call("HLEN", "k"), Is.EqualTo(command.Contains("1") ? "0" : $"{Entries}"));
+        Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty);
+    }
+
+    // All are looked at, and few of them change.
+    [TestCase("HPEXPIRE", "k", "200000000", "XX", "FIELDS")]
+    [TestCase("HPERSIST", "k", "FIELDS")]
+    public void Few_of_entries_larger_than_memory_change(params string[] command)
+    {
+        const int Entries = 24_000, Every = 400;
+        using var server = Server(32 << 20, 512 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string value = new('v', 2000);
+        string[] names = [.. Enumerable.Range(0, Entries).Select(static i => $"f{i}")];
+        string[] timed = [.. names.Where(static (_, i) => i % Every == 0)];
+        foreach (string[] some in names.Chunk(500))
+            client.Call(["HSET", "k", .. some.SelectMany(name => (string[])[name, value])]);
+        client.Call(["HPEXPIRE", "k", "100000000", "FIELDS", $"{timed.Length}", .. timed]);
+        client.Call("TIER.DEMOTE", "k");
+        string reply = client.Call([.. command, $"{Entries}", .. names]);
+        Assert.That(reply.Trim('[', ']').Split(' ').Count(static answer => answer == "1"), Is.EqualTo(timed.Length), reply[..Math.Min(reply.Length, 80)]);
     }
 
     private EmbeddedServer Server(long memoryBytes, long tierBytes) => new(adjust: settings =>

@@ -16,7 +16,7 @@ internal sealed unsafe class StagedValueTests
         using Bench bench = new();
         if (before.Length > 0)
             bench.Set("k", new byte[before switch { "short" => 10, "long" => 2 * Bytes, _ => Bytes }], expireAtMs: expireAtMs);
-        using StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes, expireAtMs != 0)!;
+        using StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes)!;
         Fill(staged);
         var put = new PutThere { Value = staged.Bytes, Length = staged.Length, ExpireAtMs = expireAtMs };
         Assert.That(staged.Put(bench.Session, bench.Key("k"), ref put), Is.EqualTo(Outcome.Done));
@@ -34,11 +34,8 @@ internal sealed unsafe class StagedValueTests
     public void A_value_that_is_to_lie_elsewhere_is_copied_and_one_that_is_not_put_is_given_back()
     {
         using Bench bench = new();
-        using StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes, expires: false)!;
+        using StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes)!;
         Fill(staged);
-        var put = new PutThere { Value = staged.Bytes, Length = Bytes, ExpireAtMs = 2_000_000 };
-        Assert.That(staged.Put(bench.Session, bench.Key("k"), ref put), Is.EqualTo(Outcome.Done));
-        Assert.That((staged.IsTaken, bench.Get("k")!.AsSpan().SequenceEqual(Pattern())), Is.EqualTo((false, true)), "an expiry has a place of its own");
         var shorter = new PutThere { Value = staged.Bytes, Length = Bytes - 1 };
         staged.Put(bench.Session, bench.Key("k"), ref shorter);
         Assert.That((staged.IsTaken, bench.Get("k")!.Length), Is.EqualTo((false, Bytes - 1)));
@@ -60,10 +57,10 @@ internal sealed unsafe class StagedValueTests
     public void What_lies_among_others_or_has_no_room_is_not_staged()
     {
         using Bench bench = new();
-        Assert.That(StagedValue.TryBegin(bench.Session, bench.Key("k"), 100, expires: false), Is.Null);
-        Assert.That(StagedValue.TryBegin(bench.Session, bench.Key("k"), 80 << 20, expires: false), Is.Null);
+        Assert.That(StagedValue.TryBegin(bench.Session, bench.Key("k"), 100), Is.Null);
+        Assert.That(StagedValue.TryBegin(bench.Session, bench.Key("k"), 80 << 20), Is.Null);
         long used = bench.Store.Figures().UsedBytes;
-        StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), 1 << 20, expires: false)!;
+        StagedValue staged = StagedValue.TryBegin(bench.Session, bench.Key("k"), 1 << 20)!;
         Assert.That(bench.Store.Figures().UsedBytes, Is.GreaterThanOrEqualTo(used + (1 << 20)), "it counts");
         staged.Dispose();
         staged.Dispose();
@@ -73,8 +70,8 @@ internal sealed unsafe class StagedValueTests
     public void What_is_staged_or_beside_the_store_is_accounted_for()
     {
         using Bench bench = new();
-        using StagedValue taken = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes, expires: false)!;
-        StagedValue given = StagedValue.TryBegin(bench.Session, bench.Key("k"), 3 * Bytes, expires: false)!;
+        using StagedValue taken = StagedValue.TryBegin(bench.Session, bench.Key("k"), Bytes)!;
+        StagedValue given = StagedValue.TryBegin(bench.Session, bench.Key("k"), 3 * Bytes)!;
         Assert.That(bench.Store.TryTakeBeside(1234), Is.True);
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
         var put = new PutThere { Value = taken.Bytes, Length = Bytes };
@@ -82,7 +79,7 @@ internal sealed unsafe class StagedValueTests
         Assert.That((taken.IsTaken, StoreCheck.Run(bench.Store).Count), Is.EqualTo((true, 0)));
         given.Dispose();
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
-        using StagedValue again = StagedValue.TryBegin(bench.Session, bench.Key("k"), 3 * Bytes, expires: false)!;
+        using StagedValue again = StagedValue.TryBegin(bench.Session, bench.Key("k"), 3 * Bytes)!;
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty, "pages that were given back, and are used again");
         bench.Store.GiveBeside(1234);
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
@@ -98,7 +95,7 @@ internal sealed unsafe class StagedValueTests
             using StoreSession session = bench.Store.OpenSession();
             for (int round = 0; !Volatile.Read(ref isOver); round++)
             {
-                using StagedValue? staged = StagedValue.TryBegin(session, bench.Key("k"), Bytes + (round % 7 * 4096), expires: false);
+                using StagedValue? staged = StagedValue.TryBegin(session, bench.Key("k"), Bytes + (round % 7 * 4096));
                 if (bench.Store.TryTakeBeside(round))
                     bench.Store.GiveBeside(round);
             }
@@ -116,7 +113,7 @@ internal sealed unsafe class StagedValueTests
 
     private static void Fill(StagedValue staged) => Pattern().CopyTo(new Span<byte>(staged.Bytes, staged.Length));
 
-    private struct PutThere : IModify
+    internal struct PutThere : IModify
     {
         public byte* Value;
         public int Length;

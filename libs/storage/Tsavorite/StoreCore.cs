@@ -305,7 +305,7 @@ internal sealed unsafe class StoreCore : IDisposable
         ulong offset = (ulong)(record - Shape->Base);
         bool isExtent = offset >= (ulong)_arena.ExtentsStart;
         if (isExtent)
-            flags |= Record.ExtentFlag;
+            flags = Record.FlagsInExtent(flags, next.Kind);
         Record.WriteHeader(record, flags, key, next, slackUnits);
         new ReadOnlySpan<byte>(key.Bytes, key.Length).CopyTo(new Span<byte>(Record.Key(record), key.Length));
         return IndexWord.Make(Tsavorite.Shape.TagOf(Shape, key.Hash), offset, isExtent ? IndexWord.Extent : IndexWord.Dram, next);

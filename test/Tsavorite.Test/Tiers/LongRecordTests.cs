@@ -8,7 +8,7 @@ namespace Tsavorite.Test.Tiers;
 /// <summary>Records that no segment of the tier takes alone (store.C10).</summary>
 public sealed class LongRecordTests
 {
-    private const int Segment = 32 << 10, Page = 4096, Part = Segment - Page, HeadBytes = 18; // of a record whose key has two bytes
+    private const int Segment = 32 << 10, Page = 4096, Part = Segment - Page, HeadBytes = 26; // with the place for a time, of a record whose key has two bytes
     private const int Long = 5 * Part + 100, Eio = 5;
     private const long MediumBytes = 8 << 20;
 

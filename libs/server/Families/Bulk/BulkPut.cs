@@ -69,7 +69,7 @@ internal readonly unsafe struct BulkPut : ICommand
                 return wait.Drop(failed);
         }
 
-        BulkWait.MemoryFor memory = terms.At is not null ? Apart : terms.ExpireAtMs == 0 ? InRecord : InRecordThatExpires;
+        BulkWait.MemoryFor memory = terms.At is not null ? Apart : InRecord;
         if (!wait.TryTake(ref call, session, terms.Length, memory, out StagedBytes staged, out failed))
             return failed;
         var transfer = new BulkTransfer(session, staged, 0, staged.Length);
@@ -81,17 +81,11 @@ internal readonly unsafe struct BulkPut : ICommand
     internal static StagedBytes? Apart(ref Call call, BulkSession session, int bytes) =>
         call.Session.Room.Demand(bytes) ? StagedBytes.TryOwn(session, call.Server.Store, bytes) : null;
 
-    internal static StagedBytes? InRecord(ref Call call, BulkSession session, int bytes) =>
-        Staged(ref call, session, bytes, expires: false);
-
-    internal static StagedBytes? InRecordThatExpires(ref Call call, BulkSession session, int bytes) =>
-        Staged(ref call, session, bytes, expires: true);
-
-    // A long value gathers where it is to lie; a short one is copied there.
-    private static StagedBytes? Staged(ref Call call, BulkSession session, int bytes, bool expires)
+    /// <summary>A long value gathers where it is to lie; a short one is copied there.</summary>
+    internal static StagedBytes? InRecord(ref Call call, BulkSession session, int bytes)
     {
         KeyRef key = call.Key;
-        return StagedValue.TryBegin(call.Session, in key, bytes, expires) is { } value
+        return StagedValue.TryBegin(call.Session, in key, bytes) is { } value
             ? new StagedBytes(session, value) : Apart(ref call, session, bytes);
     }
 

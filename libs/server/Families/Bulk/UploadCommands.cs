@@ -27,11 +27,10 @@ internal readonly struct BulkOpen : ICommand
             return wait.Drop(call.Fail(Fault.StringTooLong));
         if (call[1].Length > Store.KeyBytesMax)
             return wait.Drop(call.Fail(Fault.KeyTooLong));
-        bool expires = call.Count == 4 && call.Is(3, "PX"u8); // where the bytes are to lie depends on it
-        if (call.Count > 3 && !expires)
+        // PX is what clients say of a value that is to expire: there is a place for a time in any case.
+        if (call.Count > 3 && !(call.Count == 4 && call.Is(3, "PX"u8)))
             return wait.Drop(call.Fail(Fault.Syntax));
-        BulkWait.MemoryFor memory = expires ? BulkPut.InRecordThatExpires : BulkPut.InRecord;
-        if (!wait.TryTake(ref call, session, (int)length, memory, out StagedBytes staged, out failed))
+        if (!wait.TryTake(ref call, session, (int)length, BulkPut.InRecord, out StagedBytes staged, out failed))
             return failed;
         BulkUpload upload = session.OpenUpload(call[1].ToArray(), call.Client.Database, staged);
         UploadClock.Renew(ref call, session, upload);

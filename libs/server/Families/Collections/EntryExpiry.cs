@@ -65,31 +65,62 @@ internal static class EntryExpiry
         return !isOther;
     }
 
-    // Gives the entries another expiry and replies what became of each.
+    /// <summary>
+    /// Gives entries another time, all of them or none: looks which it concerns, has <paramref name="between"/> look at what they hold, under the same lock, and changes them.
+    /// </summary>
+    /// <param name="call">The call.</param>
+    /// <param name="times">The change.</param>
+    /// <param name="between">Comes once it is known that there is room.</param>
+    /// <param name="isThere">The key is, and <paramref name="between"/> has looked.</param>
+    internal static Outcome Retime<T>(ref Call call, scoped ref EntryTimes times, ref T between, out bool isThere)
+        where T : struct, IExamine
+    {
+        isThere = false;
+        using WriteRoom room = RoomFor(ref call, in times);
+        if (!room.IsThere)
+            return Outcome.OutOfMemory;
+        // What changes is written anew, and what it lies in, which may be much more than the call brings: a part of it is done by the time memory lacks.
+        bool assures = call.Session.Room.TryAssure();
+        KeyRef key = call.Key;
+        try
+        {
+            call.Session.Lock([key]);
+            call.Session.Examine(in key, ref times, quiet: true);
+            Outcome outcome = Outcome.OutOfMemory;
+            if (!times.LacksRoom)
+            {
+                isThere = call.Session.Examine(in key, ref between) == Outcome.Done;
+                outcome = times.Apply(call.Session, in key);
+            }
+
+            call.Session.Unlock();
+            call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : times.ExpireAtMs);
+            return outcome == Outcome.Unchanged ? Outcome.Done : outcome;
+        }
+        finally
+        {
+            times.Chosen.Free(); // collections.Q1: also where it is put off between the looks
+            if (assures)
+                call.Session.Room.EndAssurance();
+        }
+    }
+
     private static Reply Retime(ref Call call, EntryWords words, in EntryList entries, long expireAtMs, ExpireCondition condition)
     {
         var answers = new long[entries.Count];
         System.Array.Fill(answers, EntryTimes.NotThere);
         var times = new EntryTimes(words.Shape, entries.Of(ref call), answers) { ExpireAtMs = expireAtMs, Condition = condition };
-        using WriteRoom room = RoomFor(ref call, words.Shape.Kind, expireAtMs);
-        if (!room.IsThere)
-            return call.From(Outcome.OutOfMemory);
-        KeyRef key = call.Key;
-        call.Session.Lock([key]);
-        call.Session.Examine(in key, ref times);
-        Outcome outcome = times.LacksRoom ? Outcome.OutOfMemory : times.Apply(call.Session, in key);
-        call.Session.Unlock();
+        var counted = default(CountLook); // as a hit or a miss
+        Outcome outcome = Retime(ref call, ref times, ref counted, out _);
         if (times.WrongKind)
             return call.Fail(Fault.WrongType);
-        if (outcome is not (Outcome.Done or Outcome.Unchanged))
-            return call.From(outcome);
-        call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : expireAtMs);
-        return Show(ref call, answers);
+        return outcome == Outcome.Done ? Show(ref call, answers) : call.From(outcome);
     }
 
-    /// <summary>Entries that get a time, or lose it, are written anew, and what they lie in: room for all of them, where they are many.</summary>
-    internal static WriteRoom RoomFor(ref Call call, RecordKind kind, long expireAtMs) =>
-        expireAtMs != 0 && expireAtMs <= call.NowMs ? WriteRoom.None : WriteRoom.For(ref call, new EntryCost(kind, Words: 1));
+    // Entries that get a time, or lose it, are written anew, and what they lie in: room for all of them, where they are many.
+    private static WriteRoom RoomFor(ref Call call, in EntryTimes times) =>
+        times.ExpireAtMs != 0 && times.ExpireAtMs <= call.NowMs ? WriteRoom.None
+            : WriteRoom.For(ref call, new EntryCost(times.Kind, Words: 1));
 
     private static Reply Show(ref Call call, long[] answers)
     {

@@ -78,34 +78,18 @@ internal readonly struct HGetEx : ICommand
             || !EntryList.TryRead(ref call, EntryWords.Hash, options.FieldsAt, EntryWords.Hash.BadAskedNumber, out EntryList fields,
                 out failed))
             return failed;
-        KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
-        var times = new EntryTimes(MemberShape.Hash, fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
-        using WriteRoom room = EntryExpiry.RoomFor(ref call, RecordKind.Hash, options.ExpireAtMs);
-        if (!room.IsThere)
-            return call.From(Outcome.OutOfMemory);
-        // Redis refuses it nothing for want of memory, and the values are in the reply by then.
-        bool assures = call.Session.Room.TryAssure();
         bool exists;
-        try
+        if (!options.Persists && options.ExpireAtMs == 0)
         {
-            call.Session.Lock([key]);
-            if (options.Persists || options.ExpireAtMs != 0)
-                call.Session.Examine(in key, ref times, quiet: true);
-            exists = !times.LacksRoom && call.Session.Examine(in key, ref read) == Outcome.Done;
-            times.Apply(call.Session, in key); // what was chosen, if anything was
-            call.Session.Unlock();
-        }
-        finally
-        {
-            times.Chosen.Free(); // collections.Q1: also where it is put off between the two looks
-            if (assures)
-                call.Session.Room.EndAssurance();
+            exists = CollectionCalls.Examine(ref call, ref read) != Outcome.NotFound;
+            return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
         }
 
-        if (times.LacksRoom)
-            return call.From(Outcome.OutOfMemory);
-        call.Server.EntryReaper.Wake(in key, times.Removes ? 0 : options.ExpireAtMs);
+        var times = new EntryTimes(MemberShape.Hash, fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
+        Outcome outcome = EntryExpiry.Retime(ref call, ref times, ref read, out exists);
+        if (outcome != Outcome.Done && !exists) // else the values are in the reply by now
+            return call.From(outcome);
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
 }

@@ -46,7 +46,7 @@ internal static class ExpiryCommands
         KeyRef key = call.Key;
         // 0 means "no expiry" in a record, and any time up to now removes the key: 1 says the same as any past time.
         var change = new ChangeExpiry { ExpireAtMs = Math.Max(unixMs, 1), NowMs = call.NowMs, Condition = condition };
-        Outcome outcome = call.Session.Modify(in key, ref change);
+        Outcome outcome = ExpiryTime.Change(ref call, in key, ref change);
         return outcome is Outcome.OutOfMemory or Outcome.TooLarge ? call.From(outcome) : call.Int(change.Applied ? 1 : 0);
     }
 
@@ -127,7 +127,7 @@ internal readonly struct Persist : ICommand
     {
         KeyRef key = call.Key;
         var change = new ChangeExpiry { ExpireAtMs = 0, NowMs = call.NowMs, Condition = ExpireCondition.IfAny };
-        Outcome outcome = call.Session.Modify(in key, ref change);
+        Outcome outcome = ExpiryTime.Change(ref call, in key, ref change);
         return outcome is Outcome.OutOfMemory or Outcome.TooLarge ? call.From(outcome) : call.Int(change.Applied ? 1 : 0);
     }
 }

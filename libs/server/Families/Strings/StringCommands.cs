@@ -72,7 +72,7 @@ internal static unsafe class StringCommands
         {
             TakeOrTouch attempt = operation;
             attempt.Old = new ValueCopy(call.Out);
-            Outcome outcome = call.Session.Modify(in key, ref attempt);
+            Outcome outcome = ExpiryTime.Change(ref call, in key, ref attempt);
             if (!attempt.Existed)
             {
                 call.Session.Misses++;
@@ -84,8 +84,10 @@ internal static unsafe class StringCommands
             if (!attempt.Old.TooSmall)
             {
                 call.Session.Hits++;
+                if (outcome is not (Outcome.Done or Outcome.Unchanged))
+                    return call.From(outcome);
                 call.Out.Position = attempt.Old.End;
-                return outcome is Outcome.Done or Outcome.Unchanged ? Reply.Sent : call.From(outcome);
+                return Reply.Sent;
             }
 
             call.Out.Room(attempt.Old.Length + 64);

@@ -46,6 +46,9 @@ public static unsafe class EditForesight
     /// <summary>The rest of what a look names is only looked at: memory is full of what <see cref="TryTakeNamed"/> had it take.</summary>
     public static void EndTaking(this ref RecordEdit edit) => edit.Aim = EditAim.Look;
 
+    /// <summary>True if memory could hold so many bytes of the value, whatever it holds now.</summary>
+    public static bool Fits(this ref RecordEdit edit, long bytes) => edit.Core.Arena.Fixed + bytes <= edit.Core.Arena.Ceiling;
+
     /// <summary>True if a look at the chunk waits for nothing.</summary>
     public static bool IsThere(this ref RecordEdit edit, uint number) =>
         edit.Cold is not { } cold || !edit.Lacks(cold, number, ChunkLack.Coming);

@@ -31,10 +31,10 @@ public sealed unsafe class StagedValue : IDisposable
     /// Memory for a value to come of the key, for which room is made; null if a value so short lies among others, or there is no memory
     /// for it.
     /// </summary>
-    public static StagedValue? TryBegin(StoreSession session, in KeyRef key, int valueBytes, bool expires)
+    public static StagedValue? TryBegin(StoreSession session, in KeyRef key, int valueBytes)
     {
         StoreCore core = session.Parts.Core;
-        int offset = OffsetOf(expires ? Record.TtlFlag : (byte)0, key);
+        int offset = OffsetOf(0, key);
         long bytes = (long)offset + valueBytes;
         bool isLong = bytes > core.Shape->RecordBytesMax && valueBytes <= Record.ValueBytesMax && key.Length <= Store.KeyBytesMax;
         uint page = isLong && session.Room.Ensure(bytes) ? core.Records.Stage(bytes) : 0;
@@ -42,8 +42,8 @@ public sealed unsafe class StagedValue : IDisposable
     }
 
     /// <summary>
-    /// <see cref="StoreSession.Modify"/> of an operation whose value lies here already: if it puts just that, under the key and with the
-    /// expiry, or without, that this was begun for, the record lies here from then on, and nothing is copied.
+    /// <see cref="StoreSession.Modify"/> of an operation whose value lies here already: if it puts just that, under the key
+    /// that this was begun for, with or without an expiry, the record lies here from then on, and nothing is copied.
     /// </summary>
     public Outcome Put<T>(StoreSession session, in KeyRef key, ref T operation) where T : struct, IModify
     {
@@ -70,7 +70,7 @@ public sealed unsafe class StagedValue : IDisposable
         return _records.AdoptStaged(partition, _page, next.ExpireAtMs);
     }
 
-    private static int OffsetOf(byte flags, in KeyRef key) => Record.KeyOffset(flags) + key.Length;
+    private static int OffsetOf(byte flags, in KeyRef key) => Record.KeyOffset(Record.FlagsInExtent(flags, RecordKind.String)) + key.Length;
 
     /// <inheritdoc/>
     public void Dispose()

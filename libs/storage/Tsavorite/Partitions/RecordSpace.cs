@@ -324,7 +324,8 @@ internal sealed unsafe class RecordSpace
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* AppendExtent(Partition* partition, int bytes, long expireAtMs, bool force)
     {
-        uint page = _extents.Take(ExtentPool.PagesFor(bytes), force ? Claim.Forced : partition->Claim);
+        long withTime = (long)bytes + Record.FieldBytes; // Record.FlagsInExtent
+        uint page = _extents.Take(ExtentPool.PagesFor(withTime), force ? Claim.Forced : partition->Claim);
         return page == 0 ? null : Adopt(partition, page, expireAtMs);
     }
 

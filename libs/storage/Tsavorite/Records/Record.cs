@@ -112,6 +112,11 @@ internal static unsafe class Record
     public static byte FlagsFor(in NewRecord next) =>
         (byte)((next.ExpireAtMs != 0 ? TtlFlag : 0) | (next.ETag != 0 ? ETagFlag : 0) | (next.Owner != 0 ? OwnerFlag : 0));
 
+    /// <summary>
+    /// The flags of a record in an extent of its own: what expires as a whole has the place for its time from the beginning, so that nothing so long is copied for one.
+    /// </summary>
+    public static byte FlagsInExtent(byte flags, RecordKind kind) => (byte)(flags | ExtentFlag | (kind == RecordKind.Chunk ? 0 : TtlFlag));
+
     /// <summary>A view of a record that cannot change meanwhile (the partition is locked).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static RecordView View(byte* record, ulong word)
