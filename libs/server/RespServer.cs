@@ -235,7 +235,10 @@ public sealed class RespServer : IDisposable
         if (Keeper is null)
             Replication.BeginInMemory();
         Keeper?.Begin(Context.Core, Replication.ForKeeper, CommandFamilies.Replay);
-        _listeners = [.. _listening.Threads.Select(thread => StartThread(thread.Name, thread.Work))];
+        List<Thread> listeners = []; // no query: a start does without System.Linq
+        foreach ((string name, Action work) in _listening.Threads)
+            listeners.Add(StartThread(name, work));
+        _listeners = [.. listeners];
     }
 
     /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
