@@ -22,7 +22,8 @@ public sealed class KernelFile(string path)
         if (_file is null)
             return false;
         Span<byte> line = stackalloc byte[LineBytesMax];
-        ReadOnlySpan<byte> rest = line[..RandomAccess.Read(_file, line, 0)].TrimEnd((byte)'\n');
+        ReadOnlySpan<byte> rest = line[..RandomAccess.Read(_file, line, 0)];
+        rest = rest is [.., (byte)'\n'] ? rest[..^1] : rest;
         for (; place > 0; place--)
         {
             int blank = rest.IndexOf((byte)' ');

@@ -60,7 +60,11 @@ internal abstract class Worker(Store store, int index, int commands, ReaderWake 
     internal List<KeyEvent?> Told { get; } = [];
 
     /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>
-    internal SortedDictionary<byte[], Connection?> Broadcasts { get; } = new(ByteOrder.Comparer);
+    internal SortedDictionary<byte[], Connection?> Broadcasts => _broadcasts ??= new(ByteOrder.Comparer);
+    private SortedDictionary<byte[], Connection?>? _broadcasts;
+
+    /// <summary>True if there is any such.</summary>
+    internal bool HasBroadcasts => _broadcasts is { Count: > 0 };
 
     /// <summary>Its turns among those of the others (rule scripting.G2).</summary>
     internal Turn Turn { get; } = new();

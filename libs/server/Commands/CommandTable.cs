@@ -51,6 +51,7 @@ internal sealed unsafe class CommandTable : IDisposable
     internal CommandEntry* Entries => _entries.Items;
 
     /// <summary>Registers a command.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // a start of the server makes no method of its own for each command so
     internal void Add<T>() where T : struct, ICommand => Add(T.Spec, &Invoke<T>);
 
     /// <summary>Registers a command that only groups subcommands, and its HELP. Its subcommands follow.</summary>

@@ -90,7 +90,7 @@ internal sealed unsafe class EntryReaper(
 
         worker.TakeMarks();
         changes.HandOnServed(worker);
-        if (worker.Broadcasts.Count > 0)
+        if (worker.HasBroadcasts)
             tracker.Broadcast(worker);
         if (_found.Count > 0 || _cursor != 0 || ++_database < _namespaces.Length)
             return;

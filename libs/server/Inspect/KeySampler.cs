@@ -20,7 +20,7 @@ internal sealed class KeySampler(Worker worker)
     internal const long HalfLifeMs = 10_000;
 
     private readonly Lock _gate = new();
-    private readonly TopKeys _keys = new(Followed);
+    private TopKeys? _keys; // from the first on
     private int _left = Every;
     private long _seen;
     private long _halvedMs;
@@ -45,7 +45,7 @@ internal sealed class KeySampler(Worker worker)
         lock (_gate)
         {
             AgeLocked(worker.NowMs);
-            _keys.Add(hash, key, TopKeys.Once);
+            (_keys ??= new TopKeys(Followed)).Add(hash, key, TopKeys.Once);
             _seen += TopKeys.Once;
         }
     }
@@ -57,7 +57,7 @@ internal sealed class KeySampler(Worker worker)
         lock (_gate)
         {
             AgeLocked(nowMs);
-            _keys.AddTo(sums);
+            _keys?.AddTo(sums);
             return _seen;
         }
     }
@@ -68,7 +68,7 @@ internal sealed class KeySampler(Worker worker)
         if (halves <= 0)
             return;
         int shift = (int)Math.Min(halves, 62);
-        _keys.Halve(shift);
+        _keys?.Halve(shift);
         _seen >>= shift;
         _halvedMs = nowMs;
     }

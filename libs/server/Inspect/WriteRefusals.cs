@@ -28,7 +28,7 @@ internal sealed class WriteRefusals : IDisposable
     private const int LookMs = 1000, GoodLooks = 3;
     // A server that is full refuses as fast as it writes: without a copy each.
     private static readonly byte[] Full = FaultText.Of(Fault.OutOfMemory).ToArray(), Lonely = FaultText.Of(Fault.TooFewReplicas).ToArray();
-    private static readonly RefusalCause[] Causes = Enum.GetValues<RefusalCause>();
+    private static readonly RefusalCause[] Causes = [RefusalCause.Log, RefusalCause.Memory, RefusalCause.Replicas];
 
     private readonly Store _store;
     private readonly ServerSettings _settings;

@@ -92,7 +92,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             RunFrom(from, count);
         if (_mayRun)
             _server.ScriptTurns.Leave(_worker);
-        if (_worker.Notes.Count + _worker.Broadcasts.Count > 0)
+        if (_worker.Notes.Count > 0 || _worker.HasBroadcasts)
         {
             _server.Observers.HandOn(_worker);
             _replies.FinishBatch();

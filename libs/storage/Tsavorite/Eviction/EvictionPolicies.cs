@@ -46,13 +46,15 @@ public static class EvictionPolicies
         (EvictionPolicy.VolatileTtl, EvictionRule.By<NearestExpiry>(isVolatile: true)),
     ];
 
-    private static readonly EvictionRule[] ByPolicy = Array.ConvertAll(Enum.GetValues<EvictionPolicy>(), RowOf);
+    private static readonly EvictionRule[] ByPolicy = Placed();
 
-    private static EvictionRule RowOf(EvictionPolicy policy)
+    private static EvictionRule[] Placed()
     {
-        EvictionRule? rule = Array.Find(Table, row => row.Policy == policy).Rule;
-        Garnet.Common.Faults.Check.That(rule is not null, $"{policy} has no row in the table of policies");
-        return rule!;
+        var rules = new EvictionRule[Table.Length];
+        foreach ((EvictionPolicy policy, EvictionRule rule) in Table) rules[(int)policy] = rule;
+        Garnet.Common.Faults.Check.That(
+            Array.TrueForAll(rules, static rule => rule is not null), "a policy has no row in the table of policies");
+        return rules;
     }
 
     /// <summary>True if only keys with an expiry are given up.</summary>
