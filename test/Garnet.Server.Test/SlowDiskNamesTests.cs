@@ -45,8 +45,8 @@ internal sealed class SlowDiskNamesTests
 
     // Three times as much as is kept for a step: what it lacks last would drive out what it has fetched first.
     [TestCase("hash", "HMGET", "key")]
-    [TestCase("hash", "HPTTL", "key", "FIELDS", "20000")]
-    [TestCase("hash", "HGETEX", "key", "EX", "1000", "FIELDS", "20000")]
+    [LongCase("hash", "HPTTL", "key", "FIELDS", "20000")]
+    [LongCase("hash", "HGETEX", "key", "EX", "1000", "FIELDS", "20000")]
     [TestCase("hash", "HPEXPIRE", "key", "1000000", "FIELDS", "20000")]
     [TestCase("hash", "HGETDEL", "key", "FIELDS", "20000")]
     [TestCase("hash", "EVAL", "return #redis.call('HMGET', 'key', unpack(ARGV))", "1", "key")]

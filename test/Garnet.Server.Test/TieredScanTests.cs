@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test;
 
@@ -18,7 +19,7 @@ internal sealed class TieredScanTests
     public void Remove() => Directory.Delete(_path, recursive: true);
 
     [Test]
-    public void All_that_stays_is_answered_whatever_moves_meanwhile([Values("HSCAN", "SSCAN", "ZSCAN", "SCAN", "KEYS")] string walk, [Values(1, 2)] int seed)
+    public void All_that_stays_is_answered_whatever_moves_meanwhile([Values("HSCAN", "SSCAN", "ZSCAN", "SCAN", "KEYS")] string walk, [ValueSource(typeof(LongRun), nameof(LongRun.Seeds))] int seed)
     {
         TestContext.Out.WriteLine($"seed {seed}");
         using var server = new EmbeddedServer(adjust: settings =>
