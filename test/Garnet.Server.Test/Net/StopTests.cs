@@ -1,4 +1,3 @@
-using System.Net;
 using System.Net.Sockets;
 using NUnit.Framework;
 
@@ -9,15 +8,25 @@ internal sealed class StopTests
 {
     private const int Rounds = 20, Callers = 4, CallsMax = 2000, EndMs = 10_000;
 
+    private string _folder = "";
+
+    [SetUp]
+    public void Make() => _folder = Directory.CreateTempSubdirectory("garnet-stop").FullName;
+
+    [TearDown]
+    public void Remove() => Directory.Delete(_folder, recursive: true);
+
+    // By a socket of its own: a port may be another server's a moment after the stop, or the caller's own.
     [Test]
     public void Who_connects_while_the_server_stops_is_closed([Values(TransportKind.Auto, TransportKind.Sockets)] TransportKind transport)
     {
         for (int round = 0; round < Rounds; round++)
         {
-            using var server = new EmbeddedServer(adjust: settings => (settings.Network.Transport, settings.Network.ReactorThreads) = (transport, 1));
-            int port = server.Server.Port;
+            string path = Path.Combine(_folder, $"{round}");
+            using var server = new EmbeddedServer(adjust: settings =>
+                (settings.Network.Transport, settings.Network.ReactorThreads, settings.Network.UnixSocket) = (transport, 1, path));
             List<Socket> connected = [];
-            Task[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => CallUntilRefused(port, connected)))];
+            Task[] callers = [.. Enumerable.Range(0, Callers).Select(_ => Task.Run(() => CallUntilRefused(path, connected)))];
             Eventually.Holds(() => Count(connected) >= 8);
             server.Dispose();
             Assert.That(Task.WaitAll(callers, EndMs), Is.True);
@@ -31,14 +40,14 @@ internal sealed class StopTests
         lock (connected) return connected.Count;
     }
 
-    private static void CallUntilRefused(int port, List<Socket> connected)
+    private static void CallUntilRefused(string path, List<Socket> connected)
     {
         for (bool isOpen = true; isOpen;)
         {
-            Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+            Socket socket = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
             try
             {
-                socket.Connect(IPAddress.Loopback, port);
+                socket.Connect(new UnixDomainSocketEndPoint(path));
             }
             catch (SocketException)
             {

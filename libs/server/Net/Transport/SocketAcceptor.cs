@@ -90,7 +90,11 @@ internal sealed class SocketAcceptor(ServerCore server, ClientLimits limits) : A
         do
         {
             if (accept.SocketError == SocketError.OperationAborted || _stop.IsSet)
+            {
+                accept.AcceptSocket?.Dispose();
                 return;
+            }
+
             if (accept.AcceptSocket is { } socket && accept.SocketError == SocketError.Success)
                 Admit(socket);
             else

@@ -116,7 +116,7 @@ internal sealed unsafe class Arena : IDisposable
         bool wake = false, wakeLow = false;
         SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, bytes, ceiling);
+        bool taken = IsWithin(bytes, claim, ceiling);
         if (taken)
         {
             _used += bytes;
@@ -133,6 +133,18 @@ internal sealed unsafe class Arena : IDisposable
             _wakeLow!.Set();
         return taken;
     }
+
+    /// <summary>True if so much could be taken by that claim as things are.</summary>
+    public bool MayTake(long bytes, Claim claim)
+    {
+        SpinLatch.Enter(ref _gate);
+        bool may = IsWithin(bytes, claim, Ceiling);
+        SpinLatch.Exit(ref _gate);
+        return may;
+    }
+
+    private bool IsWithin(long bytes, Claim claim, long ceiling) =>
+        claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, bytes, ceiling);
 
     /// <summary>
     /// store.U20 Sets memory aside for a step, beside what is in use, until <see cref="EndPromise"/>; what the step takes meanwhile counts

@@ -21,7 +21,7 @@ public interface IModify : ILogged
 
     /// <summary>
     /// True if neither what this run leaves nor what it answers depends on more of the record than that there is one: it may run where what is there is damaged
-    /// (store.C11). Asked only then.
+    /// (store.C11), and brings nothing to memory that it would have to find room for. Asked only of what lies on a tier.
     /// </summary>
     bool IsBlind => false;
 }
