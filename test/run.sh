@@ -184,7 +184,7 @@ build_native() {
 # core: beside the compiler of the native server, and then beside the log's tests, each of which has one.
 wire=test/Garnet.Wire/Garnet.Wire.csproj tsavorite=test/Tsavorite.Test/Tsavorite.Test.csproj aof=test/Garnet.Aof.Test/Garnet.Aof.Test.csproj
 last_long=test/Garnet.Server.Test/Garnet.Server.Test.csproj
-stepped=FullyQualifiedName~InterleavingTests guest=
+stepped=FullyQualifiedName~Tsavorite.Test.Interleaving guest=
 projects=("$aof" "$wire" "$tsavorite" "$last_long")
 for project in test/*/*.csproj; do
   [[ " ${projects[*]} " == *" $project "* ]] || projects+=("$project")

@@ -22,7 +22,7 @@ namespace Garnet.Server.Test.Hostile;
 [Parallelizable(ParallelScope.All)] // each of the fuzzers runs for a set time, and what they share is only read
 public sealed class HostileValueTests
 {
-    private const int EntriesMax = 400;
+    private const int EntriesMax = 400, RoundsMin = 100; // whatever a busy machine does in the time
 
     private readonly Dictionary<string, List<SavedRecord>> _saved = [];
     private readonly Dictionary<string, List<LogEntry>> _logged = [];
@@ -214,7 +214,7 @@ public sealed class HostileValueTests
         using var client = new TestClient(server.Server.Port);
         Store store = server.Server.Store;
         int taken = 0, refused = 0;
-        for (long began = Stopwatch.GetTimestamp(); Stopwatch.GetElapsedTime(began).TotalSeconds < FuzzStream.Seconds;)
+        for (long began = Stopwatch.GetTimestamp(); taken + refused < RoundsMin || Stopwatch.GetElapsedTime(began).TotalSeconds < FuzzStream.Seconds;)
         {
             string key = keys[random.Next(keys.Length)];
             store.PauseExpiry(true); // as while a snapshot is loaded

@@ -20,7 +20,7 @@ public sealed class KillTests
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds : null;
 
     // Sentinels take a quarter of a minute for each.
-    private static readonly int s_rounds = s_asked ?? (LongRun.IsWanted ? 3 : 2), s_roundsOfSentinels = s_asked ?? (LongRun.IsWanted ? 3 : 1);
+    private static readonly int s_rounds = s_asked ?? (LongRun.IsWanted ? 3 : 1), s_roundsOfSentinels = s_asked ?? (LongRun.IsWanted ? 3 : 1);
 
     private readonly List<ReplicaServer> _nodes = [];
     private volatile ReplicaServer _primary = null!;

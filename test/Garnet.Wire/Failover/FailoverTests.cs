@@ -17,7 +17,7 @@ public sealed class FailoverTests
 
     private static readonly int Rounds =
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_FAILOVER_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds
-        : LongRun.IsWanted ? 20 : 2;
+        : LongRun.IsWanted ? 20 : 1;
 
     [Test]
     public void Nothing_confirmed_is_lost_when_the_primary_is_killed_under_load()
