@@ -131,6 +131,20 @@ internal sealed unsafe class EvictionNeedTests
         Assert.That(lost, Is.Zero);
     }
 
+    /// <summary>Where one has few keys these go soon, also the one written last.</summary>
+    [Test]
+    public void However_long_keys_come_and_go_partitions_keep_about_as_many(
+        [Values(EvictionPolicy.AllKeysLru, EvictionPolicy.AllKeysRandom, EvictionPolicy.VolatileLru)] EvictionPolicy policy)
+    {
+        const int Keys = 60_000, Partitions = 16;
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Partitions = Partitions, IndexBuckets = 16, Policy = policy });
+        for (int i = 0; i < Keys; i++)
+            Assert.That(bench.Session.Room.Ensure(5_000) ? bench.Set("k" + i, new byte[5_000], expireAtMs: bench.NowMs + 1_000_000) : Outcome.OutOfMemory, Is.EqualTo(Outcome.Done), $"write {i}");
+        Shape* shape = bench.Store.Core.Shape;
+        int[] kept = [.. Enumerable.Range(0, Partitions).Select(i => shape->Partitions[i].Words)];
+        Assert.That(kept, Has.All.InRange(kept.Sum() / Partitions / 3, kept.Sum() / Partitions * 3), string.Join(' ', kept));
+    }
+
     /// <summary>A large run takes the system some milliseconds: on no list any more, and in the account still.</summary>
     [Test]
     public void Memory_that_a_mover_is_giving_back_is_waited_for([Values] bool evicts)

@@ -25,7 +25,8 @@ internal static class ReplicaGroup
     {
         (uint term, ulong batch) = primary.Server.Replication.Position.Token();
         primary.Server.Replication.Log.Leading?.Demand(batch);
-        Assert.That(() => replica.Server.Replication.Position.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Position.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5),
+            () => $"its link: {replica.Server.Replication.Role.Following?.Problem}; it is at {replica.Server.Replication.Position.Token()}");
     }
 
     /// <summary>Waits until the server has taken the role: it says so as soon as it is on its way there.</summary>

@@ -35,7 +35,7 @@ internal sealed unsafe class Evictor
         int partitions = _core.Shape->PartitionCount;
         for (int sample = 0; sample < SamplesMax; sample++)
         {
-            Partition* partition = _core.Shape->Partitions + Scanner.Draw(ref random, (ulong)partitions);
+            Partition* partition = DrawFuller(policy, ref random);
             if (partition->Words != 0 && EvictIn<T>(partition, policy, takesAny: sample >= ChoosySamples, ref random))
                 return true;
         }
@@ -49,12 +49,24 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private bool HasCandidates(Partition* partition, EvictionPolicy policy)
+    // Of two at random the one with more keys that may go: were it any one, their numbers would drift apart, and where few keys are left, as with large
+    // values, what was written last would be among them (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing).
+    private Partition* DrawFuller(EvictionPolicy policy, ref ulong random)
     {
-        for (uint ns = 0; ns < partition->CountsMax; ns++)
-            if (!IsReserved(ns) && (policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0)
-                return true;
-        return false;
+        ulong partitions = (ulong)_core.Shape->PartitionCount;
+        Partition* one = _core.Shape->Partitions + Scanner.Draw(ref random, partitions);
+        Partition* other = _core.Shape->Partitions + Scanner.Draw(ref random, partitions);
+        return Candidates(one, policy) >= Candidates(other, policy) ? one : other;
+    }
+
+    // A peek, without the lock.
+    private long Candidates(Partition* partition, EvictionPolicy policy)
+    {
+        long keys = 0;
+        uint known = Volatile.Read(ref partition->CountsMax); // before the array, which only grows
+        for (uint ns = 0; ns < known; ns++)
+            keys += IsReserved(ns) ? 0 : policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys;
+        return keys;
     }
 
     // False if there is none, or if there are too few to choose among, or only such as were just written, and another partition may have a better one.
@@ -104,7 +116,7 @@ internal sealed unsafe class Evictor
     private bool SweepIn(Partition* partition, EvictionPolicy policy)
     {
         int depth = -1;
-        for (long left = 0; HasCandidates(partition, policy); left -= BucketsPerHold)
+        for (long left = 0; Candidates(partition, policy) != 0; left -= BucketsPerHold)
         {
             Partition.Enter(partition);
             int now = IndexSpace.DepthOf(partition);
