@@ -3,7 +3,7 @@
 # Real clients and redis-server are installed first where that is possible; tests that miss one skip and say so.
 #   GARNET_TEST_INSTALL  no = installs nothing
 #   GARNET_TEST_FILTER   passed to dotnet test as --filter
-#   GARNET_FUZZ_SECONDS  time per fuzz test (default 1, with CI=true 30)
+#   GARNET_FUZZ_SECONDS  time per fuzz test (default 1, with CI=true 20)
 #   GARNET_NATIVE        yes = builds the native server, and tests over the wire talk to it; no (default yes where a C compiler is and there is no filter; CI=true installs one)
 # CI=true looks longer, at the same things: CONTRIBUTING.md says what a plain run is shorter by.
 set -uo pipefail
@@ -181,11 +181,11 @@ build_native() {
 
 # Four at a time, the longest first, of these those that do one thing after the other: each leaves a core idle for much of its time. What judges how long
 # something takes has seconds for it. Before them come threads that hand over to each other at every step, which take ten times as long where others wait for a
-# core: beside the compiler of the native server, and then beside the log's tests, each of which has one.
-wire=test/Garnet.Wire/Garnet.Wire.csproj tsavorite=test/Tsavorite.Test/Tsavorite.Test.csproj aof=test/Garnet.Aof.Test/Garnet.Aof.Test.csproj
-last_long=test/Garnet.Server.Test/Garnet.Server.Test.csproj
+# core: beside the compiler of the native server, and then beside the longest, each of which has one.
+wire=test/Garnet.Wire/Garnet.Wire.csproj tsavorite=test/Tsavorite.Test/Tsavorite.Test.csproj longest=test/Garnet.Server.Test/Garnet.Server.Test.csproj
+last_long=test/Garnet.Aof.Test/Garnet.Aof.Test.csproj
 stepped=FullyQualifiedName~Tsavorite.Test.Interleaving guest=
-projects=("$aof" "$wire" "$tsavorite" "$last_long")
+projects=("$longest" "$wire" "$tsavorite" "$last_long")
 for project in test/*/*.csproj; do
   [[ " ${projects[*]} " == *" $project "* ]] || projects+=("$project")
 done
@@ -196,7 +196,7 @@ at_most_four() { while [ "$(jobs -pr | wc -l)" -ge 4 ]; do wait -n; done; }
 run "$tsavorite" Tsavorite.Interleaving "$stepped" &
 interleaving=$!
 build_native
-run "$aof" &
+run "$longest" &
 wait $interleaving
 for project in "${projects[@]:1}"; do
   at_most_four

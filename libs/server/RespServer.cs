@@ -231,13 +231,13 @@ public sealed class RespServer : IDisposable
         Context.Core.Begin(reactors);
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
-            StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
+            BackgroundThread.Begin($"reactor {reactor.Index}", () => RunReactor(reactor), Fail);
         if (Keeper is null)
             Replication.BeginInMemory();
         Keeper?.Begin(Context.Core, Replication.ForKeeper, CommandFamilies.Replay);
         List<Thread> listeners = []; // no query: a start does without System.Linq
         foreach ((string name, Action work) in _listening.Threads)
-            listeners.Add(StartThread(name, work));
+            listeners.Add(BackgroundThread.Begin(name, work, Fail));
         _listeners = [.. listeners];
     }
 
@@ -310,8 +310,6 @@ public sealed class RespServer : IDisposable
         else
             _completion.TrySetResult();
     }
-
-    private Thread StartThread(string name, Action body) => BackgroundThread.Begin(name, body, Fail);
 
     private void RunReactor(Reactor reactor)
     {

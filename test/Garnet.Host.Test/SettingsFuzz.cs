@@ -19,7 +19,7 @@ public sealed class SettingsFuzz
     [Test]
     public void Any_file_is_taken_or_refused()
     {
-        string seconds = Environment.GetEnvironmentVariable("GARNET_FUZZ_SECONDS") ?? (LongRun.IsWanted ? "30" : "1");
+        string seconds = Environment.GetEnvironmentVariable("GARNET_FUZZ_SECONDS") ?? (LongRun.IsWanted ? "20" : "1");
         int seed = Environment.GetEnvironmentVariable("GARNET_FUZZ_SEED") is { } given ? int.Parse(given) : Environment.TickCount;
         TestContext.Out.WriteLine($"GARNET_FUZZ_SEED={seed}");
         var random = new Random(seed);

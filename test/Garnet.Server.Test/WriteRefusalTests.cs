@@ -27,6 +27,9 @@ internal sealed class WriteRefusalTests
         Assert.That(lines.All.Single(static line => line.Contains("Writes are refused", StringComparison.Ordinal)), Does.Match($"in use, maxmemory is {8 << 20}, and {advice}$"));
     }
 
+    [Test]
+    public void Every_cause_is_told() => Assert.That(WriteRefusals.Causes, Is.EqualTo(Enum.GetValues<RefusalCause>()));
+
     // The timer may have begun a look that comes to its turn behind the end: the store that it would look at is gone by then.
     [Test]
     public void Who_has_ended_looks_no_more()

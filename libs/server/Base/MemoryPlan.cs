@@ -56,10 +56,7 @@ public static class MemoryPlan
     // A process that sees its groups from the inside (in a container) is shown "/" or a path that is not there: the outermost is its own then.
     private static KernelFile[] GroupLimits()
     {
-        const string Own = "/proc/self/cgroup";
-        if (!File.Exists(Own))
-            return [];
-        List<string> files = GroupFiles(File.ReadAllLines(Own)); // by hand: a start loads no queries
+        List<string> files = GroupFiles(KernelFile.TextOf("/proc/self/cgroup").Split('\n')); // by hand: a start loads no queries
         List<KernelFile> limits = [];
         foreach (string path in files)
         {
@@ -71,9 +68,7 @@ public static class MemoryPlan
 
     private static long MachineBytes()
     {
-        if (!OperatingSystem.IsLinux())
-            return GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
-        foreach (string line in File.ReadLines("/proc/meminfo"))
+        foreach (string line in KernelFile.TextOf("/proc/meminfo").Split('\n'))
         {
             if (!line.StartsWith("MemTotal:", StringComparison.Ordinal))
                 continue;

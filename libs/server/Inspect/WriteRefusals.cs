@@ -25,10 +25,13 @@ internal enum RefusalCause
 /// </summary>
 internal sealed class WriteRefusals : IDisposable
 {
+    /// <summary>All causes, in order.</summary>
+    internal static readonly RefusalCause[] Causes = [RefusalCause.Log, RefusalCause.Memory, RefusalCause.Replicas];
+
     private const int LookMs = 1000, GoodLooks = 3;
+
     // A server that is full refuses as fast as it writes: without a copy each.
     private static readonly byte[] Full = FaultText.Of(Fault.OutOfMemory).ToArray(), Lonely = FaultText.Of(Fault.TooFewReplicas).ToArray();
-    private static readonly RefusalCause[] Causes = [RefusalCause.Log, RefusalCause.Memory, RefusalCause.Replicas];
 
     private readonly Store _store;
     private readonly ServerSettings _settings;

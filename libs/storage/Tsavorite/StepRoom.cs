@@ -204,6 +204,9 @@ public sealed unsafe class StepRoom
         return true;
     }
 
+    /// <summary>The same for as long as what it returns is not disposed of.</summary>
+    public Assurance Assure() => new(this);
+
     /// <summary>The same where keys are evicted for it behind the step; where none may be, what there is not is refused.</summary>
     public void AssureWhereEvicted()
     {
@@ -218,4 +221,18 @@ public sealed unsafe class StepRoom
 
     /// <summary>The step goes on without what <see cref="TryAssure"/> gave it.</summary>
     public void EndAssurance() => _held.SetClaim(Claim.Limited);
+
+    /// <summary>What <see cref="Assure"/> gives a part of a step; it ends only what it began.</summary>
+    public readonly ref struct Assurance : IDisposable
+    {
+        private readonly StepRoom? _began;
+
+        internal Assurance(StepRoom room) => _began = room.TryAssure() ? room : null;
+
+        /// <summary>False if the step was assured before.</summary>
+        public bool IsNew => _began is not null;
+
+        /// <inheritdoc/>
+        public void Dispose() => _began?.EndAssurance();
+    }
 }

@@ -62,7 +62,7 @@ internal sealed class TierCrashTests
     [Test]
     public void A_power_cut_of_a_tier_whose_room_is_used_again_leaves_what_was_promised_also_one_behind_another([Values(8, 9, 10)] int seed)
     {
-        int step = LongRun.IsWanted ? 5 : 61, inRecovery = 0, later = 0, operation = 1 + (seed % step); // a short run takes every 61st one, others with each seed
+        int step = LongRun.IsWanted ? 7 : 61, inRecovery = 0, later = 0, operation = 1 + (seed % step); // a short run takes every 61st one, others with each seed
         for (; operation <= OperationsMax; operation += step)
         {
             Random random = new(operation);

@@ -39,6 +39,29 @@ internal sealed class KernelFileTests
         File.Delete(path);
     }
 
+    [TestCase(0)]
+    [TestCase(1)]
+    [TestCase(4096)]
+    [TestCase(4097)]
+    [TestCase(100_000)]
+    public void All_of_a_file_is_read_however_long_it_is(int length)
+    {
+        string text = new string('x', length), path = Path.GetTempFileName();
+        File.WriteAllText(path, text);
+        Assert.That(KernelFile.TextOf(path), Is.EqualTo(text));
+        File.Delete(path);
+        Assert.That(KernelFile.TextOf(path), Is.Empty, "without it");
+    }
+
+    [Test]
+    public void What_the_kernel_says_has_no_size_before_it_is_read()
+    {
+        if (!OperatingSystem.IsLinux())
+            Assert.Ignore("there is no such file elsewhere");
+        Assert.That(KernelFile.TextOf("/proc/self/cgroup"), Is.EqualTo(File.ReadAllText("/proc/self/cgroup")));
+        Assert.That(KernelFile.TextOf("/proc/meminfo"), Does.StartWith("MemTotal:"));
+    }
+
     [Test]
     public void What_this_process_has_in_memory_is_told_as_the_runtime_tells_it()
     {

@@ -12,10 +12,10 @@ internal sealed class FuzzStream(Random random)
         "*2147483648\r\n", "\r", "\n", "\r\n", "\0", "\"", "'", "\\x4", "POST / HTTP/1.1\r\n", "Host: a\r\n", "*", "$", "*1\r\n", "*2\r\n$3\r\nGET\r\n", "*3\r\n$3\r\nSET\r\n", "$9\r\n",
     ];
 
-    /// <summary>Seconds for one fuzz test: GARNET_FUZZ_SECONDS, else 1, or 30 where CI=true.</summary>
+    /// <summary>Seconds for one fuzz test: GARNET_FUZZ_SECONDS, else 1, or 20 where CI=true.</summary>
     public static double Seconds { get; } =
         double.TryParse(Environment.GetEnvironmentVariable("GARNET_FUZZ_SECONDS"), CultureInfo.InvariantCulture, out double seconds) ? seconds
-        : LongRun.IsWanted ? 30 : 1;
+        : LongRun.IsWanted ? 20 : 1;
 
     /// <summary>GARNET_FUZZ_SEED, else one of the moment; to be printed by every test.</summary>
     public static int Seed { get; } =

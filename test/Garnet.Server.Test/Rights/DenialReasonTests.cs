@@ -15,6 +15,10 @@ internal sealed class DenialReasonTests
         Assert.That(DenialReasons.All.Select(static row => row.Figure.Field), Is.Unique);
     }
 
+    [Test]
+    public void Refusals_of_every_reason_are_counted() =>
+        Assert.That(Enum.GetValues<DenialReason>().Select(new DenialLog(static () => 1).CountOf), Has.All.Zero);
+
     // What others have is as they have it; whatever is ours ranks behind it, or somebody would be told otherwise than there.
     [Test]
     public void A_refusal_is_told_by_the_numbers_that_redis_gives_to_reasons() => Assert.That(

@@ -54,7 +54,7 @@ public sealed class KillLoopTests
 
     private static void KillAndCheck(string flags, int usualSeed)
     {
-        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 3), seed = Number("GARNET_KILL_SEED", usualSeed);
+        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 40 : 3), seed = Number("GARNET_KILL_SEED", usualSeed);
         TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
         Random random = new(seed);
         using DataServer server = new(flags);

@@ -80,7 +80,7 @@ internal static class EntryExpiry
         if (!room.IsThere)
             return Outcome.OutOfMemory;
         // What changes is written anew, and what it lies in, which may be much more than the call brings: a part of it is done by the time memory lacks.
-        bool assures = call.Session.Room.TryAssure();
+        using StepRoom.Assurance assured = call.Session.Room.Assure();
         KeyRef key = call.Key;
         try
         {
@@ -100,8 +100,6 @@ internal static class EntryExpiry
         finally
         {
             times.Chosen.Free(); // collections.Q1: also where it is put off between the looks
-            if (assures)
-                call.Session.Room.EndAssurance();
         }
     }
 

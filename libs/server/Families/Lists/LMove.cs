@@ -113,17 +113,9 @@ internal readonly struct LMove : ICommand
         var end = new EndCopy { Left = push.Left };
         store.Examine(in list, ref end, quiet: true);
         end.Element.Free();
-        bool assures = store.Room.TryAssure();
-        try
-        {
-            store.Edit(in list, ref pop);
-            return store.Edit(in list, ref push);
-        }
-        finally
-        {
-            if (assures)
-                store.Room.EndAssurance();
-        }
+        using StepRoom.Assurance assured = store.Room.Assure();
+        store.Edit(in list, ref pop);
+        return store.Edit(in list, ref push);
     }
 
     /// <summary>Copies the element at an end, as an operand.</summary>

@@ -28,19 +28,15 @@ internal static class ExpiryTime
     internal static Outcome Change<T>(ref Call call, in KeyRef key, ref T change) where T : struct, IModify
     {
         Outcome outcome = call.Session.Modify(in key, ref change);
-        if (outcome != Outcome.OutOfMemory || !call.Session.Room.TryAssure())
+        if (outcome != Outcome.OutOfMemory)
             return outcome;
-        try
-        {
-            call.Session.Lock([key]);
-            outcome = call.Session.Modify(in key, ref change);
-            call.Session.Unlock();
+        using StepRoom.Assurance assured = call.Session.Room.Assure();
+        if (!assured.IsNew)
             return outcome;
-        }
-        finally
-        {
-            call.Session.Room.EndAssurance();
-        }
+        call.Session.Lock([key]);
+        outcome = call.Session.Modify(in key, ref change);
+        call.Session.Unlock();
+        return outcome;
     }
 
     /// <summary>The error Redis gives, naming the command.</summary>

@@ -277,8 +277,8 @@ internal sealed unsafe class Arena : IDisposable
 
     private static bool SystemGrantsHugePages()
     {
-        const string Setting = "/sys/kernel/mm/transparent_hugepage/enabled";
-        return File.Exists(Setting) && !File.ReadAllText(Setting).Contains("[never]", StringComparison.Ordinal);
+        string setting = KernelFile.TextOf("/sys/kernel/mm/transparent_hugepage/enabled");
+        return setting.Length > 0 && !setting.Contains("[never]", StringComparison.Ordinal);
     }
 
     private sealed record Mapped(nint Address, long Bytes);
