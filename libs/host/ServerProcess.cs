@@ -104,6 +104,7 @@ public static class ServerProcess
 
     private static int RunConfigured(CommandLine line, Func<RespServer, ILogger, IDisposable?> beside)
     {
+        using CommandsAhead? commands = line.Verb == CommandVerb.Serve ? new CommandsAhead() : null;
         var settings = new ServerSettings();
         var table = new SettingTable();
         settings.Register(table);
@@ -121,7 +122,7 @@ public static class ServerProcess
             return AnswerStream.Run(output => DoctorVerb.Run(settings, Machine.Own, line.AsJson, output));
         if (line.Verb == CommandVerb.CheckConfig)
             return ReportFile(line.ConfigFile!, sources.Notices);
-        return Serve(settings, table, sources.Notices, line.ConfigFile, beside);
+        return Serve(settings, table, sources.Notices, line.ConfigFile, commands, beside);
     }
 
     private static int ReportFile(string path, List<string> notices)
@@ -135,7 +136,7 @@ public static class ServerProcess
     }
 
     private static int Serve(
-        ServerSettings settings, SettingTable table, List<string> notices, string? configFile,
+        ServerSettings settings, SettingTable table, List<string> notices, string? configFile, CommandsAhead? commands,
         Func<RespServer, ILogger, IDisposable?> beside)
     {
         FindOpenSsl();
@@ -146,7 +147,7 @@ public static class ServerProcess
         }
 
         using var log = new LineLog(settings.Inspect);
-        using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile };
+        using var server = new RespServer(settings, table, log, commands) { ConfigurationFile = configFile };
         server.RewriteConfiguration = ConfigRewrite.Of(configFile, table, () => server.UserLines);
         long firstMs = 0;
         if (OperatingSystem.IsLinux())

@@ -16,18 +16,17 @@ public static class ConfiguredUsers
         return StartingUsers.Take(settings.Security.Users, ServerRights.NewUsers(settings, commands.Specs));
     }
 
-    /// <summary>The commands, and the users in their first state; what they do can be written down, if it is to be.</summary>
+    /// <summary>The users in their first state; what they do can be written down, if it is to be. Else the commands are given back.</summary>
     /// <exception cref="GarnetException">The users are not right, or the audit trail cannot be written.</exception>
-    internal static CommandTable Judge(ServerSettings settings, SettingTable table, ServerLog log, out ServerRights rights)
+    internal static ServerRights Judge(ServerSettings settings, SettingTable table, ServerLog log, CommandTable commands)
     {
-        var commands = new CommandTable(CommandFamilies.Register);
         try
         {
-            rights = new ServerRights(settings, table, commands.Specs);
+            var rights = new ServerRights(settings, table, commands.Specs);
             if (rights.VoidsPassword is { } where)
                 log.PasswordIsVoid(where);
             AuditTrail.Expect(settings.Security);
-            return commands;
+            return rights;
         }
         catch
         {

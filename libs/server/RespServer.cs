@@ -43,17 +43,17 @@ public sealed class RespServer : IDisposable
     /// before <see cref="Start"/>.
     /// </summary>
     /// <exception cref="GarnetException">One of these cannot be had; nothing stays open.</exception>
-    public RespServer(ServerSettings settings, SettingTable table, ILogger logger)
-        : this(settings, table, logger, SystemClock.Instance)
+    public RespServer(ServerSettings settings, SettingTable table, ILogger logger, CommandsAhead? commands = null)
+        : this(settings, table, logger, new GivenParts { Commands = commands })
     {
     }
 
-    internal RespServer(
-        ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null,
-        Aof.DataDirectory? directory = null)
+    internal RespServer(ServerSettings settings, SettingTable table, ILogger logger, GivenParts given)
     {
         var lines = new ServerLog(logger);
-        CommandTable commands = ConfiguredUsers.Judge(settings, table, lines, out ServerRights rights); // before anything is opened
+        IClock clock = given.Clock;
+        CommandTable commands = given.Commands?.Take() ?? new CommandTable(CommandFamilies.Register);
+        ServerRights rights = ConfiguredUsers.Judge(settings, table, lines, commands); // before anything is opened
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
         DataKeeper? keeper = null;
@@ -62,10 +62,10 @@ public sealed class RespServer : IDisposable
         try
         {
             tls = new TlsKeys(settings, table, clock, lines); // before anything is opened
-            directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
+            Aof.DataDirectory? directory = given.Directory ?? DirectoryChoice.Open(settings.Persistence, table, lines);
             keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
             _tier = TierMedium.Open(settings.Tier, directory, memoryLimitBytes);
-            store = NewStore(settings, memoryLimitBytes, keeper, log, lines, clock);
+            store = NewStore(settings, memoryLimitBytes, keeper, given, lines);
         }
         catch
         {
@@ -92,17 +92,17 @@ public sealed class RespServer : IDisposable
     }
 
     private Store NewStore(
-        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines, IClock clock) =>
+        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, GivenParts given, ServerLog lines) =>
         new(new StoreSettings
     {
         Tier = _tier,
         TierId = _tier?.Id ?? default,
         IndexBuckets = (int)(_tier?.Note ?? 0),
         TierObserver = TierMedium.ToldTo(lines),
-        MonotonicUs = () => clock.MonotonicUs,
+        MonotonicUs = () => given.Clock.MonotonicUs,
         MemoryLimitBytes = memoryLimitBytes,
         Policy = settings.Memory.Policy,
-        Log = keeper?.Counter ?? log,
+        Log = keeper?.Counter ?? given.Log,
         ValueCheck = ValueCheck.Instance,
         HashSeed = keeper?.HashSeed ?? 0,
         Partitions = keeper?.Partitions ?? 0,

@@ -27,6 +27,17 @@ public sealed class CommandListTests
     }
 
     [Test]
+    public void Commands_that_are_made_ahead_are_the_same_and_one_servers()
+    {
+        using var ahead = new CommandsAhead();
+        using CommandTable first = ahead.Take(), second = ahead.Take(), usual = new(CommandFamilies.Register);
+        Assert.That(second, Is.Not.SameAs(first));
+        Assert.That(first.Specs.Select(static spec => spec.Name), Is.EqualTo(usual.Specs.Select(static spec => spec.Name)));
+        Assert.That(second.Specs, Has.Count.EqualTo(usual.Specs.Count));
+        using var untaken = new CommandsAhead();
+    }
+
+    [Test]
     public void Documentation_tells_alternatives_apart_and_signs_from_values()
     {
         using var server = new EmbeddedServer();

@@ -26,7 +26,7 @@ internal sealed class EmbeddedServer : IDisposable
         settings.Persistence.AppendOnly = directory is not null;
         settings.Persistence.AppendSync = sync;
         adjust?.Invoke(settings);
-        Server = new RespServer(settings, table, lines ?? NullLogger.Instance, clock ?? SystemClock.Instance, log, directory);
+        Server = new RespServer(settings, table, lines ?? NullLogger.Instance, new GivenParts { Clock = clock ?? SystemClock.Instance, Log = log, Directory = directory });
         Server.Start();
         _client = new TcpClient("127.0.0.1", Server.Port) { NoDelay = true };
     }

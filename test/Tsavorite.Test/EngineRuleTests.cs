@@ -295,15 +295,21 @@ internal sealed unsafe class EngineRuleTests
         long nowMs = 1_000_000;
         using Bench bench = new(Bench.Tiny() with { ClockMs = () => nowMs });
         uint first = bench.Store.Namespaces.Id(0);
-        bench.Store.Namespaces.Flush(0, wait: true);
+        Flush();
         nowMs += 9_000;
-        bench.Store.Namespaces.Flush(0, wait: true);
+        Flush();
         Assert.That(bench.Store.Namespaces.Id(0), Is.Not.EqualTo(first), "too early");
         nowMs += 2_000;
-        bench.Store.Namespaces.Flush(0, wait: true);
+        Flush();
         Assert.That(bench.Store.Namespaces.Id(0), Is.EqualTo(first), "rested");
         Assert.That(bench.Set("a", [1], first), Is.EqualTo(Outcome.Done));
         Assert.That(bench.Get("a", first), Is.Not.Null);
+
+        void Flush()
+        {
+            bench.Set("k", [1], bench.Store.Namespaces.Id(0));
+            bench.Store.Namespaces.Flush(0, wait: true);
+        }
     }
 
     [Test]

@@ -192,7 +192,7 @@ internal sealed unsafe class EvictionNeedTests
         for (int i = 0; i < Volatile; i++) bench.Set("v" + i, new byte[10], 0, bench.NowMs + 1_000_000);
         for (int i = 0; i < 50_000; i++) bench.Set("k" + i, new byte[10]);
         StoreCore core = bench.Store.Core;
-        Evictor evictor = new(core);
+        Evictor evictor = new(core, bench.Store.Namespaces);
         for (int i = 0; i < Volatile; i++) Assert.That(evictor.EvictOne(EvictionPolicy.VolatileLru), Is.True);
         ulong walked = 0, buckets = 0;
         for (int i = 0; i < core.Shape->PartitionCount; i++)

@@ -239,6 +239,7 @@ internal sealed class MoverTests
     {
         using Bench bench = new();
         uint old = bench.Store.Namespaces.Id(3);
+        bench.Set("before", [1], old);
         bench.Store.Namespaces.Flush(3, wait: true);
         Assert.That(bench.Set("late", [1], old), Is.EqualTo(Outcome.Done));
         Assert.That(bench.Get("late", old), Is.Null);

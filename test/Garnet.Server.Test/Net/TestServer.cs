@@ -51,7 +51,7 @@ internal sealed class TestServer : IDisposable
         adjust?.Invoke(settings);
         SettingTable table = new();
         settings.Register(table);
-        Server = new RespServer(settings, table, lines ?? NullLogger.Instance, Clock);
+        Server = new RespServer(settings, table, lines ?? NullLogger.Instance, new GivenParts { Clock = Clock });
         Server.Start();
     }
 

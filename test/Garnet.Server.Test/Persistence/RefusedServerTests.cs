@@ -53,6 +53,6 @@ public sealed class RefusedServerTests
         table.SetAtStart("appendonly", "yes", SettingSource.CommandLine, "");
         settings.Tier.Path = tier;
         adjust?.Invoke(settings);
-        return new RespServer(settings, table, NullLogger.Instance, SystemClock.Instance);
+        return new RespServer(settings, table, NullLogger.Instance);
     }
 }

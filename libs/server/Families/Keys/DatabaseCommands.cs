@@ -30,7 +30,7 @@ internal static class DatabaseCommands
     /// <summary>After databases were emptied, behind the turn: others run on while their memory is given back.</summary>
     internal static Reply EndFlush(ref Call call, bool wait)
     {
-        if (wait)
+        if (wait || call.Worker.Store.Namespaces.IsBehind)
             call.Worker.Store.Namespaces.Reclaim();
         call.Server.Observers.Tracker.Flushed(call.Worker);
         return call.Ok();

@@ -10,16 +10,21 @@ internal sealed unsafe class Evictor
 {
     private const int BucketsPerSample = 3, SamplesMax = 8, ChoosySamples = 4, BucketsPerHold = 4096;
 
-    // Redis chooses among as many. Behind so many buckets, or records that may not go, there may be none: some microseconds.
+    // Redis chooses among as many. Behind so many buckets, or records, whether they may go or not, it is enough: some microseconds.
     private const int CandidatesMin = 5, BucketsMax = 1024, LooksMax = 256;
 
     [ThreadStatic]
     private static long _looked;
 
     private readonly StoreCore _core;
+    private readonly NamespaceTable _names;
     private long _draws = Random.Shared.NextInt64();
 
-    public Evictor(StoreCore core) => _core = core;
+    public Evictor(StoreCore core, NamespaceTable names)
+    {
+        _core = core;
+        _names = names;
+    }
 
     /// <summary>Buckets that this thread has looked at: what eviction costs where few keys may go.</summary>
     public static long Looked => _looked;
@@ -50,23 +55,24 @@ internal sealed unsafe class Evictor
     }
 
     // Of two at random the one with more keys that may go: were it any one, their numbers would drift apart, and where few keys are left, as with large
-    // values, what was written last would be among them (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing).
+    // values, what was written last would be among them (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing). Over a tier it is any one:
+    // those that may not go, as they lie there, are counted with the others.
     private Partition* DrawFuller(EvictionPolicy policy, ref ulong random)
     {
         ulong partitions = (ulong)_core.Shape->PartitionCount;
         Partition* one = _core.Shape->Partitions + Scanner.Draw(ref random, partitions);
+        if (_core.Tier is not null)
+            return one;
         Partition* other = _core.Shape->Partitions + Scanner.Draw(ref random, partitions);
-        return Candidates(one, policy) >= Candidates(other, policy) ? one : other;
+        return _names.KeysIn(one, policy.IsVolatile()) >= _names.KeysIn(other, policy.IsVolatile()) ? one : other;
     }
 
-    // A peek, without the lock.
-    private long Candidates(Partition* partition, EvictionPolicy policy)
+    private bool HasCandidates(Partition* partition, EvictionPolicy policy)
     {
-        long keys = 0;
-        uint known = Volatile.Read(ref partition->CountsMax); // before the array, which only grows
-        for (uint ns = 0; ns < known; ns++)
-            keys += IsReserved(ns) ? 0 : policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys;
-        return keys;
+        for (uint ns = 0; ns < partition->CountsMax; ns++)
+            if (!IsReserved(ns) && (policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0)
+                return true;
+        return false;
     }
 
     // False if there is none, or if there are too few to choose among, or only such as were just written, and another partition may have a better one.
@@ -79,7 +85,7 @@ internal sealed unsafe class Evictor
         bool ages = T.Ages(ref random), reserves = HasReserved(partition);
         ulong position = 0;
         int seen = 0;
-        bool isYoung = false;
+        bool bestIsYoung = false;
         for (int i = 0, looks = 0; i < BucketsPerSample || (seen < CandidatesMin && i < BucketsMax && looks < LooksMax); i++)
         {
             position = i < BucketsPerSample ? Scanner.Draw(ref random, BucketsOf(partition)) : position + 1;
@@ -93,10 +99,10 @@ internal sealed unsafe class Evictor
                 if (seen++ < CandidatesMin && ages)
                     Age(walk.Slot);
                 bool young = score == 0 && _core.Records.IsYoung(*walk.Slot); // not used yet, as it has come only now
-                score += young ? 1 : 0;
-                if (score > bestScore || (score == bestScore && !isYoung))
+                score += young ? 1 : 0; // it never ends the search, and stands behind no other that was used once
+                if (score > bestScore || (score == bestScore && !bestIsYoung))
                     continue;
-                isYoung = young;
+                bestIsYoung = young;
                 best = walk.Slot;
                 bestBucket = bucket;
                 bestScore = score;
@@ -105,7 +111,7 @@ internal sealed unsafe class Evictor
             if (bestScore == 0)
                 break;
         }
-        bool isChosen = best != null && (bestScore == 0 || takesAny || (!isYoung && seen >= CandidatesMin));
+        bool isChosen = best != null && (bestScore == 0 || takesAny || (!bestIsYoung && seen >= CandidatesMin));
         if (isChosen)
             Evict(partition, bestBucket, best);
         Partition.Exit(partition);
@@ -116,7 +122,8 @@ internal sealed unsafe class Evictor
     private bool SweepIn(Partition* partition, EvictionPolicy policy)
     {
         int depth = -1;
-        for (long left = 0; Candidates(partition, policy) != 0; left -= BucketsPerHold)
+        long left = 0;
+        for (; HasCandidates(partition, policy); left -= BucketsPerHold)
         {
             Partition.Enter(partition);
             int now = IndexSpace.DepthOf(partition);

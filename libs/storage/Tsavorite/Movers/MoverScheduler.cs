@@ -56,7 +56,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
         _clockMs = settings.ClockMs ?? MoverClock.NowMs;
         _expirer = new Expirer(core);
         _cleaner = new Cleaner(core);
-        _evictor = new Evictor(core);
+        _evictor = new Evictor(core, namespaces);
         _reclaimer = new Reclaimer(core, namespaces);
         _reaper = new ChunkReaper(core);
     }

@@ -1,9 +1,10 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Namespace ids and the database numbers that stand for them. A flush gives the number a fresh id; the old one is
+/// Namespace ids and the database numbers that stand for them. A flush gives the number a fresh id, unless nothing is in it; the old one is
 /// retired (nothing new may enter it), emptied in the background, and used again only after a rest, so that a
-/// command which looked the id up before the flush cannot write into its successor.
+/// command which looked the id up before the flush cannot write into its successor. Where very many rest, as of flushes without end, one is used
+/// sooner, and for the number that it stood for only: a command that is so late writes as if it had come behind the flush.
 /// Where several threads look ids up, a number comes to stand for another id only in a turn alone (<see cref="Turns"/>, store.U21): all ids
 /// that a command has looked up belong to one moment, and that is the moment of its locks.
 /// </summary>
@@ -13,10 +14,15 @@ public sealed unsafe class NamespaceTable
     public const int DatabasesMax = 65_536;
     /// <summary>A database for what the server keeps for itself: it is not emptied with the others, and nothing in it is evicted.</summary>
     public const int Reserved = DatabasesMax - 1;
+    private const int NoDatabase = -1;
     private const uint IdsMax = 1 << 24;
     /// <summary>Every id has counts in every partition: a file does not make the store take memory for more than there are databases, twice.</summary>
     private const uint AdoptedIdsMax = 2 * DatabasesMax;
     private const long RestMs = 10_000;
+    /// <summary>So many ids rest in full; with those of all databases there are mostly fewer than 1,024 then, whose counts take 16 KiB of each partition.</summary>
+    private const int RestingMax = 1000;
+    private const int Looks = 16; // for one of the same number
+    private const int RetiredMax = 64; // each record that is looked at is compared with them
 
     private readonly Lock _gate = new();
     private readonly Queue<(uint Id, long AtMs)> _resting = new();
@@ -51,6 +57,21 @@ public sealed unsafe class NamespaceTable
         return id-- != 0;
     }
 
+    /// <summary>Keys of all databases in the partition, or those with an expiry, but for what the server keeps for itself; a peek, without the lock.</summary>
+    internal long KeysIn(Partition* partition, bool expiring)
+    {
+        long keys = 0;
+        uint known = Volatile.Read(ref partition->CountsMax); // before the array, which only grows
+        uint[] ids = Volatile.Read(ref _ids);
+        for (int database = 0; database < ids.Length; database++)
+        {
+            uint ns = Volatile.Read(ref ids[database]) - 1; // 0, which is none, becomes more than there are
+            if (ns < known && database != Reserved)
+                keys += expiring ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys;
+        }
+        return keys;
+    }
+
     /// <summary>Grows whenever a number comes to stand for another id; cannot while a partition's lock is held.</summary>
     public long Changes => Volatile.Read(ref _changes);
 
@@ -81,7 +102,7 @@ public sealed unsafe class NamespaceTable
     }
 
     /// <summary>
-    /// Gives the number a fresh, empty id; the old one's records are reclaimed in the background, or before the
+    /// Gives the number a fresh, empty id if anything is in it; the old one's records are reclaimed in the background, or before the
     /// call returns with <paramref name="wait"/>. Returns the number of keys given up.
     /// </summary>
     public long Flush(int database, bool wait)
@@ -93,8 +114,7 @@ public sealed unsafe class NamespaceTable
             RoomFor(database);
             IdLocked(database);
             HideIfMine();
-            uint fresh = TakeId();
-            _core!.Exclusive(ControlOperation.FlushDatabase, ControlOperation.Arguments(database), () => keys = Replace(database, fresh));
+            _core!.Exclusive(ControlOperation.FlushDatabase, ControlOperation.Arguments(database), () => keys = Empty(database));
         }
         Reclaim(wait);
         return keys;
@@ -107,20 +127,24 @@ public sealed unsafe class NamespaceTable
         long keys = 0;
         lock (_gate)
         {
-            var fresh = new List<(int Database, uint Id)>();
             HideIfMine();
-            for (int database = 0; database < Ids.Length; database++)
-            {
-                if (Ids[database] != 0 && database != Reserved)
-                    fresh.Add((database, TakeId()));
-            }
             _core!.Exclusive(ControlOperation.FlushAll, [], () =>
             {
-                foreach ((int database, uint id) in fresh) keys += Replace(database, id);
+                for (int database = 0; database < Ids.Length; database++)
+                    keys += Ids[database] != 0 && database != Reserved ? Empty(database) : 0;
             });
         }
         Reclaim(wait);
         return keys;
+    }
+
+    /// <summary>So many flushes are behind that whoever makes more does well to wait for <see cref="Reclaim()"/>.</summary>
+    public bool IsBehind
+    {
+        get
+        {
+            lock (_gate) return _retired.Count > RetiredMax;
+        }
     }
 
     /// <summary>Returns once the records that were given up are gone; inside a step that holds the locks they are left to the background.</summary>
@@ -153,7 +177,7 @@ public sealed unsafe class NamespaceTable
             for (int database = 0; database < Ids.Length; database++)
             {
                 if (Ids[database] != 0)
-                    next.Add((database, staged.Ids.TryGetValue(database, out uint id) ? id : TakeId()));
+                    next.Add((database, staged.Ids.TryGetValue(database, out uint id) ? id : TakeId(database)));
             }
             _core!.Exclusive(0, [], () =>
             {
@@ -203,7 +227,7 @@ public sealed unsafe class NamespaceTable
         lock (_gate)
         {
             if (!staged.Ids.TryGetValue(database, out uint id))
-                staged.Ids[database] = id = TakeId();
+                staged.Ids[database] = id = TakeId(NoDatabase);
             return id;
         }
     }
@@ -268,7 +292,7 @@ public sealed unsafe class NamespaceTable
         int others = Enumerable.Range(0, Ids.Length).Count(database => Ids[database] != 0 && !adopted.ContainsKey(database));
         uint room = System.Numerics.BitOperations.RoundUpToPowerOf2(Math.Max(next + (uint)others, 16));
         int[] databases = new int[Math.Max((uint)_core!.Databases.Length, room)];
-        Array.Fill(databases, -1);
+        Array.Fill(databases, NoDatabase);
         for (int database = 0; database < Ids.Length; database++)
         {
             if (Ids[database] == 0 && !adopted.ContainsKey(database))
@@ -303,10 +327,31 @@ public sealed unsafe class NamespaceTable
     }
 
     // Every partition is locked.
+    private long Empty(int database)
+    {
+        if (HasRecords(Ids[database] - 1))
+            return Replace(database, NextId(database));
+        _core!.Observer?.OnFlush(database);
+        return 0;
+    }
+
+    private bool HasRecords(uint id)
+    {
+        for (int i = 0; i < _core!.Shape->PartitionCount; i++)
+        {
+            NamespaceCount* count = _core.CountOf(_core.Shape->Partitions + i, id);
+            if ((count->Keys | count->Chunks) != 0)
+                return true;
+        }
+        return false;
+    }
+
+    // Every partition is locked.
     private long Replace(int database, uint fresh)
     {
         uint old = Ids[database] - 1;
         _core!.Observer?.OnFlush(database);
+        for (int i = 0; i < _core.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, fresh)->Retired = 0;
         Volatile.Write(ref Ids[database], fresh + 1);
         Volatile.Write(ref _changes, _changes + 1);
         _core.Databases[fresh] = database;
@@ -316,7 +361,7 @@ public sealed unsafe class NamespaceTable
     // Every partition is locked. Returns the keys given up.
     private long Retire(uint old)
     {
-        _core!.Databases[old] = -1;
+        _core!.Databases[old] = Former(_core.Databases[old]);
         _retired.Add(old);
         long keys = 0;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
@@ -341,7 +386,7 @@ public sealed unsafe class NamespaceTable
     {
         if (Ids[database] == 0)
         {
-            uint id = TakeId();
+            uint id = TakeId(database);
             _core!.Databases[id] = database; // before the id is known to anyone
             Volatile.Write(ref Ids[database], id + 1);
         }
@@ -378,23 +423,53 @@ public sealed unsafe class NamespaceTable
         Volatile.Write(ref _ids, []);
     }
 
-    private uint TakeId()
+    // An id stands for a number, or for none: negative then, and if it stood for one before, that can be told.
+    private static int Former(int database) => database < 0 ? database : NoDatabase - 1 - database;
+
+    // No partition is locked, or the step holds those it comes to.
+    private uint TakeId(int database)
     {
-        if (_resting.TryPeek(out (uint Id, long AtMs) oldest) && _movers!.NowMs - oldest.AtMs >= RestMs)
-        {
-            _resting.Dequeue();
-            for (int i = 0; i < _core!.Shape->PartitionCount; i++) Revive(_core.Shape->Partitions + i, oldest.Id);
-            return oldest.Id;
-        }
+        uint id = NextId(database);
+        for (int i = 0; i < _core!.Shape->PartitionCount; i++) Revive(_core.Shape->Partitions + i, id);
+        return id;
+    }
+
+    // Still retired, if it has rested.
+    private uint NextId(int database)
+    {
+        if (TryRested(database, out uint rested))
+            return rested;
         Garnet.Common.Faults.Check.That(_fresh < IdsMax, "store.U18 a namespace id fits 24 bits");
         if (_fresh == _core!.Databases.Length)
         {
             int[] databases = new int[Math.Max(16, _core.Databases.Length * 2)];
-            Array.Fill(databases, -1);
+            Array.Fill(databases, NoDatabase);
             _core.Databases.CopyTo(databases, 0);
             Volatile.Write(ref _core.Databases, databases);
         }
         return _fresh++;
+    }
+
+    // One that has rested; where too many rest, one that stood for the same number.
+    private bool TryRested(int database, out uint id)
+    {
+        id = 0;
+        if (_resting.TryPeek(out (uint Id, long AtMs) oldest) && _movers!.NowMs - oldest.AtMs >= RestMs)
+        {
+            id = _resting.Dequeue().Id;
+            return true;
+        }
+        for (int looks = 0; looks < Looks && _resting.Count >= RestingMax; looks++)
+        {
+            oldest = _resting.Dequeue();
+            if (database != NoDatabase && _core!.Databases[oldest.Id] == Former(database))
+            {
+                id = oldest.Id;
+                return true;
+            }
+            _resting.Enqueue(oldest);
+        }
+        return false;
     }
 
     private void Revive(Partition* partition, uint id)

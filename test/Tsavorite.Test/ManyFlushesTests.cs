@@ -1,0 +1,74 @@
+using NUnit.Framework;
+
+namespace Tsavorite.Test;
+
+/// <summary>Each flush gives a database another id, which has counts in every partition: they do not take memory without end.</summary>
+internal sealed unsafe class ManyFlushesTests
+{
+    private const int Rounds = 20_000;
+    private const long BytesMax = 3 << 20; // 64 partitions, 16 bytes for each of 1,024 ids, and for as many in the arrays before; pages of the store
+
+    [Test]
+    public void Flushes_of_what_is_empty_take_nothing([Values] bool all)
+    {
+        using Bench bench = new(Bench.Tiny() with { Partitions = 64 });
+        uint id = bench.Store.Namespaces.Id(0);
+        long before = bench.Store.Arena.Used;
+        for (int i = 0; i < Rounds; i++) Flush(bench, all);
+        Assert.That((bench.Store.Arena.Used, bench.Store.Namespaces.Id(0)), Is.EqualTo((before, id)));
+    }
+
+    [Test]
+    public void Flushes_of_a_key_each_take_a_little([Values] bool all, [Values(1, 3)] int databases)
+    {
+        using Bench bench = new(Bench.Tiny() with { Partitions = 64 });
+        NamespaceTable names = bench.Store.Namespaces;
+        Dictionary<uint, int> stoodFor = [];
+        long before = bench.Store.Arena.Used;
+        for (int i = 0; i < Rounds; i++)
+        {
+            int database = i % databases;
+            uint id = names.Id(database);
+            if (!stoodFor.TryAdd(id, database))
+                Assert.That(stoodFor[id], Is.EqualTo(database), "before it has rested");
+            Assert.That(bench.Set("k", [1], id), Is.EqualTo(Outcome.Done));
+            Assert.That(all ? names.FlushAll(wait: true) : names.Flush(database, wait: true), Is.EqualTo(1));
+            Assert.That(bench.Get("k", names.Id(database)), Is.Null);
+        }
+        Assert.That(bench.Store.Arena.Used - before, Is.LessThan(BytesMax));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_thousand_at_once_rest_in_full()
+    {
+        using Bench bench = new(Bench.Tiny());
+        HashSet<uint> ids = [];
+        for (int i = 0; i < 1000; i++)
+        {
+            Assert.That(ids.Add(bench.Store.Namespaces.Id(0)), $"flush {i}");
+            bench.Set("k", [1], bench.Store.Namespaces.Id(0));
+            Flush(bench, all: false);
+        }
+    }
+
+    [Test]
+    public void What_is_not_emptied_yet_is_said([Values(10, 1000)] int flushes)
+    {
+        using Bench bench = new(Bench.Tiny());
+        for (int i = 0; i < flushes; i++)
+        {
+            bench.Set("k", [1], bench.Store.Namespaces.Id(0));
+            bench.Store.Namespaces.Flush(0, wait: false);
+        }
+        Assert.That(bench.Store.Namespaces.IsBehind, Is.EqualTo(flushes > 100));
+        bench.Store.Namespaces.Reclaim();
+        Assert.That(bench.Store.Namespaces.IsBehind, Is.False);
+    }
+
+    private static void Flush(Bench bench, bool all)
+    {
+        if (all) bench.Store.Namespaces.FlushAll(wait: true);
+        else bench.Store.Namespaces.Flush(0, wait: true);
+    }
+}
