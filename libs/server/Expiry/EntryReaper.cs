@@ -15,7 +15,7 @@ namespace Garnet.Server.Expiry;
 /// collection is gone through in parts (<see cref="DueEntries"/>): neither a visit, which holds the partition, nor a tick grows with it. Only where the server
 /// decides about expiry itself: a replica is told.
 /// expiry.E1: looks of the walk are nobody's reads: on the tier they bring nothing back but what is removed from, and a tick begins only so many.
-///     What a visit lacks there is begun to be read, and the visit made again once it has come: the reactor serves others meanwhile (<see cref="ReapWait"/>).
+///     What the walk or a visit lacks there is begun to be read, and it goes on once that has come: the reactor serves others meanwhile (<see cref="ReapWait"/>).
 /// expiry.E2: what cannot be read is passed over, and tried again later; the walk goes on with the others.
 /// </summary>
 internal sealed unsafe class EntryReaper(
@@ -92,7 +92,7 @@ internal sealed unsafe class EntryReaper(
         changes.HandOnServed(worker);
         if (worker.HasBroadcasts)
             tracker.Broadcast(worker);
-        if (_found.Count > 0 || _cursor != 0 || ++_database < _namespaces.Length)
+        if (_wait.IsBegun || _found.Count > 0 || _cursor != 0 || ++_database < _namespaces.Length)
             return;
         End();
     }
@@ -126,7 +126,8 @@ internal sealed unsafe class EntryReaper(
         if (_found.Count == 0)
         {
             var finder = new Finder(_found, _pass, worker.NowMs);
-            _cursor = _pass.Scan(worker.Session, ns, _cursor, RecordsPerTick, ref finder);
+            if (!_wait.TryScan(worker.Session, new ReapScan(_pass, ns, RecordsPerTick), ref _cursor, ref finder))
+                return;
         }
 
         ReapFound(worker, ns);

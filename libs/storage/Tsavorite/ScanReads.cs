@@ -7,6 +7,6 @@ internal enum ScanReads
     Wait,
     /// <summary>Ends with what it has shown; where that is nothing, it is put off (<see cref="ColdMissException"/>) if its owner allows it.</summary>
     PutOff,
-    /// <summary>Looks only at those that may have parts which expire on their own, and waits once.</summary>
+    /// <summary>Looks only at those that may have parts which expire on their own; ends, or is put off, in the same way, and waits once where its owner does not allow that.</summary>
     Timed,
 }

@@ -51,14 +51,14 @@ internal static unsafe class Scanner
             {
                 bool hasEnough = terms.Reads switch
                 {
-                    ScanReads.Timed => hasWaited,
+                    ScanReads.Timed => hasWaited || (shown > 0 && cold.MayPostpone is not null),
                     // A part may end anywhere, whoever asks for it; it is only put off, or waited for, where it would be nothing.
                     ScanReads.PutOff => cold.MayPostpone is { } may && (shown > 0 || (hasMoved && !may())),
                     _ => false,
                 };
                 if (hasEnough)
                     break;
-                cold.Fetch(mayThrow: terms.Reads == ScanReads.PutOff && shown == 0);
+                cold.Fetch(mayThrow: terms.Reads != ScanReads.Wait && shown == 0);
                 hasWaited = true;
             }
             else
@@ -85,7 +85,7 @@ internal static unsafe class Scanner
             if ((int)(cursor >> 40) == partitions)
                 return 0;
         }
-        if (terms.Reads == ScanReads.PutOff)
+        if (terms.Reads != ScanReads.Wait)
             terms.Cold?.BeginLeft(); // it is on its way when the walk goes on, and nobody else on the core waits for it
         return cursor;
     }

@@ -77,9 +77,23 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
     /// <summary>A step will come to where the key is, or would be. False if no more may be told of now.</summary>
     public bool TryForesee(ref RecordEdit edit, in TKey key)
     {
+        int page = FindPage(edit.Chunk(directory, out _), key);
+        return page < 0 || TryForesee(ref edit, page);
+    }
+
+    /// <summary>A step will come to the keys from one to another, or to so many of them. False if no more may be told of now.</summary>
+    public bool TryForesee(ref RecordEdit edit, in TKey from, in TKey to, long keys)
+    {
         byte* at = edit.Chunk(directory, out _);
-        int page = FindPage(at, key);
-        return page < 0 || edit.TryForesee(NumberOf(at, page));
+        int first = Math.Max(FindPage(at, from), 0);
+        for (int page = first; keys > 0 && page < PagesOf(at) && FirstOf(at, page).CompareTo(to) <= 0; page++)
+        {
+            if (!TryForesee(ref edit, page))
+                return false;
+            keys -= page == first ? 0 : CountOf(at, page); // most of those may stand before
+        }
+
+        return true;
     }
 
     /// <summary>The value of a key that is there, to be changed.</summary>
@@ -210,6 +224,8 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
 
     private static uint NumberOf(byte* at, int page) => Unsafe.ReadUnaligned<uint>(Slot(at, page) + sizeof(TKey));
 
+    private static TKey FirstOf(byte* at, int page) => Unsafe.ReadUnaligned<TKey>(Slot(at, page));
+
     private static int CountOf(byte* at, int page) => Unsafe.ReadUnaligned<int>(Slot(at, page) + sizeof(TKey) + 4);
 
     // The last page whose first key is not greater, or the first; -1 if there is none.
@@ -243,6 +259,14 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
         }
 
         return low;
+    }
+
+    // With the one before, which a small one is joined to once keys are removed.
+    private bool TryForesee(ref RecordEdit edit, int page)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        return edit.TryForesee(NumberOf(at, page))
+            && (page == 0 || CountOf(at, page - 1) >= KeysMax / 2 || edit.TryForesee(NumberOf(at, page - 1), isNeeded: false));
     }
 
     private byte* OpenPage(ref RecordEdit edit, int page)

@@ -42,15 +42,18 @@ public static unsafe class SortedForm
         return put;
     }
 
-    /// <summary>Removes a member; with the last one goes the record.</summary>
-    public static bool Remove(ref RecordEdit edit, byte* member, int bytes)
+    /// <summary>Removes a member, whose place in order may be known; with the last one goes the record.</summary>
+    public static bool Remove(ref RecordEdit edit, byte* member, int bytes, in SequencePlace? place = null)
     {
         if (!Members.Find(ref edit, EntryForm.Scored, member, bytes, out Entry entry))
             return false;
         if (Root.IsChunked(edit.Value) && Root.ChunkedCount(edit.Value) > 1)
         {
             long expireAtMs = entry.ExpireAtMs;
-            SortedOrder.Remove(ref edit, SortBound.Of(entry.Score, member, bytes));
+            if (place is { } known)
+                SortedOrder.Remove(ref edit, known);
+            else
+                SortedOrder.Remove(ref edit, SortBound.Of(entry.Score, member, bytes));
             if (expireAtMs != 0)
                 SortedTimes.Remove(ref edit, member, bytes, expireAtMs);
         }

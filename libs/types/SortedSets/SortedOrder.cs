@@ -46,7 +46,7 @@ public static unsafe class SortedOrder
     public static void Remove(ref RecordEdit edit, in SortBound bound) => Remove(ref edit, PageOf(ref edit, bound), bound);
 
     /// <summary>Looks at what the removal of the element that is the bound will need.</summary>
-    public static void Visit(ref RecordEdit edit, in SortBound bound) => Locate(ref edit, PageOf(ref edit, bound), bound, out _);
+    public static void Visit(ref RecordEdit edit, in SortBound bound) => Locate(ref edit, PageOf(ref edit, bound), bound);
 
     /// <summary>Moves a member to its new score's place; false if there was no memory: it is where it was.</summary>
     public static bool TryMove(ref RecordEdit edit, in Entry parts, double old)
@@ -111,18 +111,21 @@ public static unsafe class SortedOrder
         return isIn;
     }
 
-    private static void Remove(ref RecordEdit edit, in PageSpot page, in SortBound bound)
+    private static void Remove(ref RecordEdit edit, in PageSpot page, in SortBound bound) =>
+        Remove(ref edit, Locate(ref edit, page, bound));
+
+    /// <summary>Removes the element at a place.</summary>
+    internal static void Remove(ref RecordEdit edit, in SequencePlace place)
     {
-        SequencePlace place = Locate(ref edit, page, bound, out SequencePage content);
-        bool isEmptied = content.Count == 1;
+        bool isEmptied = Sequence.Open(ref edit, place.Page.Number).Count == 1;
         Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "store.E4 a page can be moved");
         if (!isEmptied && place.Index == 0)
             Resort(ref edit, place.Page);
     }
 
-    private static SequencePlace Locate(ref RecordEdit edit, in PageSpot page, in SortBound bound, out SequencePage content)
+    private static SequencePlace Locate(ref RecordEdit edit, in PageSpot page, in SortBound bound)
     {
-        content = Sequence.Open(ref edit, page.Number);
+        SequencePage content = Sequence.Open(ref edit, page.Number);
         SequencePlace place = PlaceIn(content, page, bound);
         // Behind the last of a page is before the first of the next.
         if (place.Index == content.Count && PageDirectory.TryNext(ref edit, ref place.Page))

@@ -38,6 +38,8 @@ public unsafe struct SortedSetCut : IEdit, ISortedEdit
             (_rank, Count) = Range.Resolve(ref edit, default);
         else if (_rank >= Root.Count(edit.Value) || Count > Root.Count(edit.Value) - _rank)
             return false; // no ranks of this set
+        if (Count < Root.Count(edit.Value))
+            PagesAhead.LookToCut(ref edit, _rank, Count);
         To?.Write(ref edit, (_rank, Count), Range.Reverse, default);
         if (Count >= Root.Count(edit.Value))
         {
@@ -80,6 +82,7 @@ public unsafe struct SortedSetCut : IEdit, ISortedEdit
         using NativeArray<byte> far = isLong ? new NativeArray<byte>((long)walk.MemberBytes + SlackBytes) : default;
         byte* member = isLong ? far.Items : near;
         Buffer.MemoryCopy(walk.Member, member, walk.MemberBytes, walk.MemberBytes);
-        SortedForm.Remove(ref edit, member, walk.MemberBytes);
+        SequencePlace? place = Root.IsChunked(edit.Value) ? Sequence.Seek(ref edit, _rank) : null;
+        SortedForm.Remove(ref edit, member, walk.MemberBytes, place);
     }
 }

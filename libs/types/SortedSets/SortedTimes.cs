@@ -23,6 +23,10 @@ public static unsafe class SortedTimes
     public static void Remove(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
         Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "sortedsets.Z3 who has an expiry is in the map");
 
+    /// <summary>A step will come to where the member stands. False if no more may be told of now.</summary>
+    internal static bool TryForesee(ref RecordEdit edit, in Entry entry) => entry.ExpireAtMs == 0
+        || Map().TryForesee(ref edit, KeyOf(ref edit, entry.Key, entry.KeyBytes, entry.ExpireAtMs));
+
     /// <summary>True if the map, if there is one, is sound; with the sum over its keys. Its bytes come from outside.</summary>
     public static bool IsSound(ref RecordEdit edit, ref uint limit, out ulong sum)
     {

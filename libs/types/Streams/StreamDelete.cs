@@ -40,6 +40,7 @@ public struct StreamDelete : IEdit
         IdsAhead.LookAtEntries(ref edit, Ids);
         if (group >= 0)
             IdsAhead.LookAtPending(ref edit, group, Ids);
+        References.LookAhead(ref edit, Ids, Policy);
         To?.Array(Ids.Count);
         for (int i = 0; i < Ids.Count; i++)
         {

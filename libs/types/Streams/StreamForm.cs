@@ -98,6 +98,14 @@ public static unsafe class StreamForm
         return page < 0 || edit.TryForesee(Slot(edit.Value, page)->Number);
     }
 
+    /// <summary>Looks at the pages of the first so many entries, and at what becomes the first page then: before the first entry is removed.</summary>
+    public static void LookAtFirst(ref RecordEdit edit, long entries)
+    {
+        int pages = edit.MayLack ? Header(ref edit)->Pages : 0;
+        for (int page = 0; page < pages && entries >= 0; page++)
+            entries -= PageAt(ref edit, page).Live;
+    }
+
     /// <summary>A walk comes to the page now, and then to those before it.</summary>
     public static void LookBackwards(ref RecordEdit edit, int page)
     {

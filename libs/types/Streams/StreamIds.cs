@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 
 namespace Garnet.Types.Streams;
@@ -58,4 +59,7 @@ public unsafe struct StreamIds
 
     /// <summary>Ids that lie one behind the other, 16 bytes each.</summary>
     public static StreamIds At(byte* at, int count) => new(at, count);
+
+    /// <summary>Those that were noted (<see cref="Claims.Note"/>); true until the queue changes.</summary>
+    public static StreamIds Noted(in ByteQueue noted) => At(noted.Head, noted.Count / IdBytes);
 }

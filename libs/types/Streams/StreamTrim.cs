@@ -36,6 +36,7 @@ public struct StreamTrim : IEdit
         Removed = Plan.Count(ref edit);
         if (Removed == 0)
             return false;
+        StreamForm.LookAtFirst(ref edit, Removed);
         if (Policy == ReferencePolicy.Delete)
             References.DeleteFirst(ref edit, Removed);
         StreamForm.Trim(ref edit, Removed);

@@ -41,8 +41,9 @@ public sealed unsafe class TimedPass
 
     /// <summary>
     /// <see cref="StoreSession.Scan"/> for records with parts whose time has come (<see cref="IValueCheck.TimedPartsFrom"/>): others are not read from a tier, nor
-    /// shown from there, nor is what cannot be read; a call waits for one round of reads at most.
+    /// shown from there, nor is what cannot be read; a call waits for one round of reads at most, or ends with what it has shown.
     /// </summary>
+    /// <exception cref="ColdMissException">It has shown nothing, and its owner allows it to be put off.</exception>
     public ulong Scan<T>(StoreSession session, uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         ArgumentNullException.ThrowIfNull(session);

@@ -23,7 +23,19 @@ internal unsafe struct ResizeAhead
         if (Kind == ResizeKind.Grows)
             LookAtDivided(ref edit);
         else if (Kind == ResizeKind.Shrinks)
-            LookAtJoined(ref edit);
+            LookAtJoined(ref edit, Names.Count, -Change(ref edit));
+    }
+
+    /// <summary>Names them where so many entries of so many bytes together are removed.</summary>
+    public static void LookAtJoined(ref RecordEdit edit, long entries, long bytes)
+    {
+        uint chunks = Root.Chunks(edit.Value), wanted = ChunkedMembers.ChunksBehind(edit.Value, -bytes);
+        // With each entry goes one at most.
+        for (uint last = chunks - 1; last >= wanted && entries > 0; last--, entries--)
+        {
+            if (!edit.TryForesee(ChunkedMembers.PartOf(last), isNeeded: false) || !edit.TryForesee(last, isNeeded: false))
+                return;
+        }
     }
 
     private readonly void LookAtDivided(ref RecordEdit edit)
@@ -33,17 +45,6 @@ internal unsafe struct ResizeAhead
         {
             uint number = ChunkedMembers.PartOf(next);
             if (number < chunks && !edit.TryForesee(number, isNeeded: false))
-                return;
-        }
-    }
-
-    private readonly void LookAtJoined(ref RecordEdit edit)
-    {
-        uint chunks = Root.Chunks(edit.Value), wanted = ChunkedMembers.ChunksBehind(edit.Value, Change(ref edit));
-        int left = Names.Count; // with each entry goes one at most
-        for (uint last = chunks - 1; last >= wanted && left > 0; last--, left--)
-        {
-            if (!edit.TryForesee(ChunkedMembers.PartOf(last), isNeeded: false) || !edit.TryForesee(last, isNeeded: false))
                 return;
         }
     }

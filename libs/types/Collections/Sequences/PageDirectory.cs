@@ -49,6 +49,9 @@ public static unsafe class PageDirectory
     /// <summary>The number a page sorts by.</summary>
     public static double SortOf(ref RecordEdit edit, in PageSpot page) => Slots(ref edit, page.Branch, out _)[page.Slot].Sort;
 
+    /// <summary>How many elements a page has.</summary>
+    public static int CountOf(ref RecordEdit edit, in PageSpot page) => Slots(ref edit, page.Branch, out _)[page.Slot].Count;
+
     /// <summary>Goes to the next page; false at the last one.</summary>
     public static bool TryNext(ref RecordEdit edit, ref PageSpot page)
     {

@@ -31,6 +31,13 @@ public static unsafe class Claims
         return true;
     }
 
+    /// <summary>How entries will be pending that are claimed; for nobody, if the consumer is not there yet.</summary>
+    public static PendingState Becomes(ref RecordEdit edit, int group, in Operands names, in ClaimTerms terms) => new()
+    {
+        When = terms.DeliveredMs,
+        Consumer = StreamGroups.Consumers(ref edit, group).Find(StreamGroups.ConsumerOf(names)),
+    };
+
     public static ClaimResult Try(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms)
     {
         PendingState* pending = StreamGroups.Pending(ref edit, target.Group, id);
@@ -48,7 +55,7 @@ public static unsafe class Claims
     /// <summary>Replies the entries whose ids were noted, or the ids.</summary>
     public static void Reply(ref RecordEdit edit, in ByteQueue noted, bool onlyIds, RespWriter to)
     {
-        StreamIds ids = StreamIds.At(noted.Head, noted.Count / StreamIds.IdBytes);
+        StreamIds ids = StreamIds.Noted(noted);
         to.Array(ids.Count);
         for (int i = 0; i < ids.Count; i++)
         {

@@ -46,12 +46,43 @@ public unsafe struct DueClaims
         return false;
     }
 
+    /// <summary>Before the command changes anything: has what the claims come to fetched side by side, if it lies on a tier.</summary>
+    public readonly void LookAhead(ref RecordEdit edit, in ClaimTarget target, long most, long nowMs)
+    {
+        ByteQueue due = default;
+        try
+        {
+            NoteAll(ref edit, target.Group, Math.Min(most, Claims.Most), nowMs, ref due);
+            IdsAhead.LookAtEntries(ref edit, StreamIds.Noted(due));
+            due.Free();
+            Note(ref edit, target.Group, most, nowMs, ref due);
+            var becomes = new PendingState { When = nowMs, Consumer = target.Consumer };
+            IdsAhead.LookAtPending(ref edit, target.Group, StreamIds.Noted(due), becomes);
+        }
+        finally
+        {
+            due.Free(); // common.Q1
+        }
+    }
+
     /// <summary>Claims so many at most.</summary>
     public void Run(ref RecordEdit edit, in ClaimTarget target, long most, long nowMs)
     {
+        ByteQueue due = default;
+        try
+        {
+            Note(ref edit, target.Group, most, nowMs, ref due);
+            Claim(ref edit, target, StreamIds.Noted(due), nowMs);
+        }
+        finally
+        {
+            due.Free(); // common.Q1
+        }
+    }
+
+    private void Claim(ref RecordEdit edit, in ClaimTarget target, in StreamIds ids, long nowMs)
+    {
         var terms = new ClaimTerms { NowMs = nowMs, DeliveredMs = nowMs, Deliveries = -1 };
-        ByteQueue due = Due(ref edit, target.Group, most, nowMs);
-        StreamIds ids = StreamIds.At(due.Head, due.Count / StreamIds.IdBytes);
         for (Tries = 0; Tries < ids.Count; Tries++)
         {
             StreamId id = ids[(int)Tries];
@@ -64,8 +95,6 @@ public unsafe struct DueClaims
             var claimed = new ClaimedEntry(id, before.IdleMs(nowMs), before.Deliveries);
             _claimed.Append(MemoryMarshal.AsBytes(new ReadOnlySpan<ClaimedEntry>(in claimed)));
         }
-
-        due.Free();
     }
 
     /// <summary>Replies what was claimed; the array has been begun.</summary>
@@ -91,9 +120,8 @@ public unsafe struct DueClaims
     public void Free() => _claimed.Free();
 
     // Taken before the first is claimed: what is claimed is due again at once if there is no time to wait for.
-    private readonly ByteQueue Due(ref RecordEdit edit, int group, long most, long nowMs)
+    private readonly void Note(ref RecordEdit edit, int group, long most, long nowMs, ref ByteQueue due)
     {
-        var due = default(ByteQueue);
         MapPlace place = First(ref edit, group);
         long there = 0;
         for (long tries = 0; tries < Math.Min(Tries, Claims.Most) && there < most; tries++, place.Index++)
@@ -104,8 +132,21 @@ public unsafe struct DueClaims
             Claims.Note(ref due, key.Id);
             there += StreamForm.TryFind(ref edit, key.Id, out _, out _) ? 1 : 0;
         }
+    }
 
-        return due;
+    // The first so many, whether they are there or not.
+    private readonly void NoteAll(ref RecordEdit edit, int group, long most, long nowMs, ref ByteQueue due)
+    {
+        var last = new DueKey(group, MinIdleMs == 0 ? long.MaxValue : Math.Max(nowMs - MinIdleMs, -1), StreamId.Max);
+        do
+        {
+            edit.BeginForesight();
+            StreamGroups.ByTime.TryForesee(ref edit, new DueKey(group, long.MinValue, StreamId.Min), last, most);
+        }
+        while (edit.AwaitForeseen());
+        MapPlace place = First(ref edit, group);
+        for (; most > 0 && StreamGroups.ByTime.TryRead(ref edit, ref place, out DueKey key, out _) && key <= last; most--, place.Index++)
+            Claims.Note(ref due, key.Id);
     }
 
     private static MapPlace First(ref RecordEdit record, int group) =>

@@ -29,22 +29,29 @@ public unsafe struct GroupAutoClaim : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
+        if (edit.MayLack && StreamGroups.TryGroup(ref edit, Names, out int group))
+            LookAhead(ref edit, group);
         if (!Claims.TryBegin(ref edit, Names, Terms.NowMs, To, out Start))
             return false;
         ByteQueue claimed = default, gone = default;
-        StreamId next = ClaimAll(ref edit, ref claimed, ref gone);
-        bool changed = Start.IsNewConsumer || claimed.Count + gone.Count > 0;
-        if (To != null)
+        try
         {
-            To.Array(3);
-            StreamEntry.Reply(next, To);
-            Claims.Reply(ref edit, claimed, Terms.OnlyIds, To);
-            Claims.Reply(ref edit, gone, onlyIds: true, To);
-        }
+            StreamId next = ClaimAll(ref edit, ref claimed, ref gone);
+            if (To != null)
+            {
+                To.Array(3);
+                StreamEntry.Reply(next, To);
+                Claims.Reply(ref edit, claimed, Terms.OnlyIds, To);
+                Claims.Reply(ref edit, gone, onlyIds: true, To);
+            }
 
-        claimed.Free();
-        gone.Free();
-        return changed;
+            return Start.IsNewConsumer || claimed.Count + gone.Count > 0;
+        }
+        finally
+        {
+            claimed.Free(); // common.Q1
+            gone.Free();
+        }
     }
 
     public readonly int Encode(Span<byte> to)
@@ -67,11 +74,63 @@ public unsafe struct GroupAutoClaim : IEdit
         return Operands.TryDecode(from[(ClaimTerms.Bytes + FixedBytes)..], out Names) && Names.Count == 2;
     }
 
+    // Which entries it will look at is known once that is there which the group has of them, and which of those it gives away once they are there, too.
+    private readonly void LookAhead(ref RecordEdit edit, int group)
+    {
+        ByteQueue looked = default, given = default;
+        try
+        {
+            NoteLooked(ref edit, group, ref looked);
+            StreamIds ids = StreamIds.Noted(looked);
+            IdsAhead.LookAtEntries(ref edit, ids);
+            long left = Wanted;
+            for (int i = 0; i < ids.Count && left > 0; i++)
+            {
+                if (StreamForm.TryFind(ref edit, ids[i], out _, out _) && !IsDue(ref edit, group, ids[i]))
+                    continue;
+                Claims.Note(ref given, ids[i]);
+                left--;
+            }
+
+            IdsAhead.LookAtPending(ref edit, group, StreamIds.Noted(given), Claims.Becomes(ref edit, group, Names, Terms));
+        }
+        finally
+        {
+            looked.Free(); // common.Q1
+            given.Free();
+        }
+    }
+
+    // As many at a time as it wants: most are due, mostly.
+    private readonly void NoteLooked(ref RecordEdit edit, int group, ref ByteQueue looked)
+    {
+        var first = new PendingKey(StreamGroups.Owner(group, -1), From);
+        int seen = 0, before;
+        for (long left = Wanted, looks = LooksFor(left), most; left > 0 && looks > 0; looks -= seen - before)
+        {
+            (before, most) = (seen, Math.Min(Wanted, looks));
+            IdsAhead.Note(ref edit, StreamGroups.ByGroup, first, most, ref looked);
+            StreamIds ids = StreamIds.Noted(looked);
+            for (; seen < ids.Count; seen++)
+                left -= IsDue(ref edit, group, ids[seen]) ? 1 : 0;
+            if (seen - before < most || ids[seen - 1] == StreamId.Max)
+                return;
+            first = first with { Id = ids[seen - 1].Next };
+        }
+    }
+
+    private readonly bool IsDue(ref RecordEdit edit, int group, StreamId id) =>
+        StreamGroups.Pending(ref edit, group, id)->IsDue(Terms.MinIdleMs, Terms.NowMs);
+
+    private readonly long Wanted => Math.Min(Count, Claims.Most);
+
+    private readonly long LooksFor(long entries) => _looks > 0 ? _looks : entries * LooksPerEntry;
+
     // Where the next call is to begin, zero at the end. Looks at so many entries at most, whatever they are.
     private StreamId ClaimAll(ref RecordEdit edit, ref ByteQueue claimed, ref ByteQueue gone)
     {
         ulong owner = StreamGroups.Owner(Start.Target.Group, -1);
-        long left = Math.Min(Count, Claims.Most), looks = _looks > 0 ? _looks : left * LooksPerEntry;
+        long left = Wanted, looks = LooksFor(left);
         _looks = 0;
         MapPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, From));
         PendingKey key;

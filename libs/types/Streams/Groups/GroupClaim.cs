@@ -28,26 +28,24 @@ public unsafe struct GroupClaim : IEdit
         if (edit.MayLack && StreamGroups.TryGroup(ref edit, Names, out int group))
         {
             IdsAhead.LookAtEntries(ref edit, Ids);
-            IdsAhead.LookAtPending(ref edit, group, Ids);
+            IdsAhead.LookAtPending(ref edit, group, Ids, Claims.Becomes(ref edit, group, Names, Terms));
         }
 
         if (!Claims.TryBegin(ref edit, Names, Terms.NowMs, To, out Start))
             return false;
         bool changed = Start.IsNewConsumer | Raise(ref edit, Start.Target.Group);
         var claimed = default(ByteQueue);
-        for (; _done < Ids.Count; _done++)
+        try
         {
-            ClaimResult result = Claims.Try(ref edit, Start.Target, Ids[_done], Terms);
-            if (result == ClaimResult.NoMemory)
-                break;
-            changed |= result != ClaimResult.Left;
-            if (result == ClaimResult.Claimed)
-                Claims.Note(ref claimed, Ids[_done]);
+            changed |= ClaimAll(ref edit, ref claimed);
+            if (To != null)
+                Claims.Reply(ref edit, claimed, Terms.OnlyIds, To);
+        }
+        finally
+        {
+            claimed.Free(); // common.Q1
         }
 
-        if (To != null)
-            Claims.Reply(ref edit, claimed, Terms.OnlyIds, To);
-        claimed.Free();
         return changed;
     }
 
@@ -70,6 +68,22 @@ public unsafe struct GroupClaim : IEdit
         from = from[(ClaimTerms.Bytes + sizeof(int))..];
         return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Names) && Names.Count == 2
             && StreamIds.TryDecode(from[bytes..], out Ids);
+    }
+
+    private bool ClaimAll(ref RecordEdit edit, ref ByteQueue claimed)
+    {
+        bool changed = false;
+        for (_done = 0; _done < Ids.Count; _done++)
+        {
+            ClaimResult result = Claims.Try(ref edit, Start.Target, Ids[_done], Terms);
+            if (result == ClaimResult.NoMemory)
+                break;
+            changed |= result != ClaimResult.Left;
+            if (result == ClaimResult.Claimed)
+                Claims.Note(ref claimed, Ids[_done]);
+        }
+
+        return changed;
     }
 
     private readonly bool Raise(ref RecordEdit edit, int group)

@@ -53,6 +53,7 @@ public unsafe struct GroupEdit : IEdit
                 state->Read = Read;
                 return true;
             case GroupAction.Destroy:
+                IdsAhead.LookAtGroup(ref edit, group);
                 StreamGroups.Destroy(ref edit, group);
                 Result = 1;
                 return true;
@@ -108,6 +109,7 @@ public unsafe struct GroupEdit : IEdit
         int consumer = StreamGroups.Consumers(ref edit, group).Find(name);
         if (consumer < 0)
             return false;
+        IdsAhead.LookAtConsumer(ref edit, group, consumer);
         Result = StreamGroups.State(ref edit, group, consumer).Pending;
         StreamGroups.RemoveConsumer(ref edit, group, consumer);
         return true;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
 using Garnet.Types.Collections;
@@ -48,6 +49,8 @@ public unsafe struct GroupRead : IEdit
         NoGroup = !StreamGroups.TryGroup(ref edit, Names, out int group);
         if (NoGroup)
             return false;
+        if (edit.MayLack)
+            LookAhead(ref edit, new ClaimTarget(group, StreamGroups.Consumers(ref edit, group).Find(StreamGroups.ConsumerOf(Names))));
         int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(Names), NowMs, out IsNewConsumer);
         if (consumer < 0)
             return false;
@@ -98,10 +101,42 @@ public unsafe struct GroupRead : IEdit
         return Operands.TryDecode(from, out Names) && Names.Count == 2;
     }
 
+    private readonly void LookAhead(ref RecordEdit edit, in ClaimTarget target)
+    {
+        if (IsHistory && target.Consumer >= 0 && After != StreamId.Max)
+            LookAtHistory(ref edit, target);
+        if (IsHistory)
+            return;
+        if (Claims.IsOn)
+            Claims.LookAhead(ref edit, target, ClaimsMax, NowMs);
+        StreamId last = StreamGroups.State(ref edit, target.Group).Last;
+        if (last != StreamId.Max)
+            StreamWalk.Between(ref edit, last.Next, StreamId.Max).Count(ref edit, Count);
+    }
+
+    private readonly long ClaimsMax => To == null ? long.MaxValue : Count;
+
+    private readonly void LookAtHistory(ref RecordEdit edit, in ClaimTarget target)
+    {
+        var shown = default(ByteQueue);
+        try
+        {
+            var first = new PendingKey(StreamGroups.Owner(target.Group, target.Consumer), After.Next);
+            IdsAhead.Note(ref edit, StreamGroups.ByConsumer, first, Math.Min(Count, Streams.Claims.Most), ref shown);
+            StreamIds ids = StreamIds.Noted(shown);
+            IdsAhead.LookAtEntries(ref edit, ids);
+            IdsAhead.LookAtPending(ref edit, target.Group, ids, new PendingState { When = NowMs, Consumer = target.Consumer });
+        }
+        finally
+        {
+            shown.Free(); // common.Q1
+        }
+    }
+
     private long ClaimAndDeliver(ref RecordEdit edit, in ClaimTarget target)
     {
         if (Claims.IsOn)
-            Claims.Run(ref edit, target, To == null ? long.MaxValue : Count, NowMs);
+            Claims.Run(ref edit, target, ClaimsMax, NowMs);
         long claimed = Claims.Count;
         Count = To == null ? Count : Count - claimed; // the log says how many were new
         StreamWalk walk = Deliver(ref edit, target);

@@ -1,3 +1,4 @@
+using Garnet.Common.Bytes;
 using Tsavorite;
 
 namespace Garnet.Types.Streams;
@@ -5,6 +6,8 @@ namespace Garnet.Types.Streams;
 /// <summary>What groups have to do with an entry.</summary>
 public static unsafe class References
 {
+    private const int NotedMax = 1 << 16; // 1 MB of ids at a time
+
     /// <summary>True if the entry is pending for a group, or was not delivered to one yet.</summary>
     public static bool Has(ref RecordEdit edit, StreamId id)
     {
@@ -27,9 +30,25 @@ public static unsafe class References
             StreamGroups.TryAcknowledge(ref edit, StreamGroups.Groups(ref edit).SlotAt(i), id);
     }
 
-    /// <summary>The same for the first so many entries.</summary>
+    /// <summary>Has what the policy asks of all groups, or does for them, fetched side by side, if it lies on a tier.</summary>
+    public static void LookAhead(ref RecordEdit edit, in StreamIds ids, ReferencePolicy policy)
+    {
+        int count = policy == ReferencePolicy.Keep || !edit.MayLack ? 0 : StreamGroups.Groups(ref edit).Count;
+        for (int i = 0; i < count; i++)
+        {
+            int group = StreamGroups.Groups(ref edit).SlotAt(i);
+            if (policy == ReferencePolicy.Delete)
+                IdsAhead.LookAtPending(ref edit, group, ids);
+            else
+                IdsAhead.LookWhetherPending(ref edit, group, ids);
+        }
+    }
+
+    /// <summary>Ends that the first so many entries are pending.</summary>
     public static void DeleteFirst(ref RecordEdit edit, long entries)
     {
+        if (edit.MayLack)
+            LookAtFirst(ref edit, ReferencePolicy.Delete, new TrimPlan { ByLength = true }, entries);
         StreamWalk walk = StreamWalk.Between(ref edit, StreamId.Min, StreamId.Max);
         for (long i = 0; i < entries && walk.Next(ref edit); i++)
             Delete(ref edit, walk.Current.Id);
@@ -42,6 +61,8 @@ public static unsafe class References
         long wanted = plan.ByLength ? root->Length - plan.LengthMax : long.MaxValue, removed = 0;
         if (plan.Limit > 0)
             wanted = Math.Min(wanted, plan.Limit);
+        if (edit.MayLack)
+            LookAtFirst(ref edit, ReferencePolicy.Acknowledged, plan, wanted);
         StreamWalk walk = StreamWalk.Between(ref edit, StreamId.Min, StreamId.Max);
         while (removed < wanted && walk.Next(ref edit) && (plan.ByLength || walk.Current.Id < plan.MinId))
         {
@@ -54,5 +75,33 @@ public static unsafe class References
         }
 
         return removed;
+    }
+
+    // As many at a time as are wanted: which of them go may be known once that is there which the groups have of them.
+    private static void LookAtFirst(ref RecordEdit edit, ReferencePolicy policy, in TrimPlan plan, long wanted)
+    {
+        var ids = default(ByteQueue);
+        try
+        {
+            StreamWalk walk = StreamWalk.Between(ref edit, StreamId.Min, StreamId.Max);
+            for (bool hasMore = true; hasMore && wanted > 0; ids.Free())
+            {
+                for (long left = Math.Min(wanted, NotedMax); left > 0 && hasMore; left--)
+                {
+                    hasMore = walk.Next(ref edit) && (plan.ByLength || walk.Current.Id < plan.MinId);
+                    if (hasMore)
+                        Claims.Note(ref ids, walk.Current.Id);
+                }
+
+                StreamIds noted = StreamIds.Noted(ids);
+                LookAhead(ref edit, noted, policy);
+                for (int i = 0; i < noted.Count; i++)
+                    wanted -= policy == ReferencePolicy.Acknowledged && Has(ref edit, noted[i]) ? 0 : 1;
+            }
+        }
+        finally
+        {
+            ids.Free(); // common.Q1
+        }
     }
 }

@@ -81,10 +81,9 @@ public static unsafe class StreamGroups
     /// <summary>Removes a group and all it knows.</summary>
     public static void Destroy(ref RecordEdit edit, int group)
     {
-        ByGroup.RemoveRange(ref edit, new PendingKey(Owner(group, -1), StreamId.Min), new PendingKey(Owner(group, -1), StreamId.Max));
-        ByConsumer.RemoveRange(ref edit, new PendingKey(Owner(group, PendingState.Nobody), StreamId.Min),
-            new PendingKey(Owner(group + 1, PendingState.Nobody) - 1, StreamId.Max));
-        ByTime.RemoveRange(ref edit, new DueKey(group, long.MinValue, StreamId.Min), new DueKey(group, long.MaxValue, StreamId.Max));
+        ByGroup.RemoveRange(ref edit, FirstOf(group), LastOf(group));
+        ByConsumer.RemoveRange(ref edit, FirstOwned(group), LastOwned(group));
+        ByTime.RemoveRange(ref edit, FirstDue(group), LastDue(group));
         edit.RemoveChunk(ConsumersOf(group));
         NameTable.Open(ref edit, Table).Remove(group);
         StreamHeader* root = StreamForm.Open(ref edit);
@@ -142,6 +141,17 @@ public static unsafe class StreamGroups
         return ByConsumer.TryForesee(ref edit, new PendingKey(Owner(group, state.Consumer), id))
             && ByTime.TryForesee(ref edit, new DueKey(group, state.When, id));
     }
+
+    /// <summary>A step will make an entry pending as is said. False if no more may be told of now.</summary>
+    public static bool TryForeseePut(ref RecordEdit edit, int group, StreamId id, in PendingState state) =>
+        (state.IsReleased || ByConsumer.TryForesee(ref edit, new PendingKey(Owner(group, state.Consumer), id)))
+        && ByTime.TryForesee(ref edit, new DueKey(group, state.When, id));
+
+    /// <summary>A step will come to all that is pending for a group. False if no more may be told of now.</summary>
+    public static bool TryForeseeAll(ref RecordEdit edit, int group) =>
+        ByGroup.TryForesee(ref edit, FirstOf(group), LastOf(group), long.MaxValue)
+        && ByConsumer.TryForesee(ref edit, FirstOwned(group), LastOwned(group), long.MaxValue)
+        && ByTime.TryForesee(ref edit, FirstDue(group), LastDue(group), long.MaxValue);
 
     /// <summary>Makes an entry pending as is said, whatever was known of it; false if there is no memory, and nothing has changed.</summary>
     public static bool TryPut(ref RecordEdit edit, int group, StreamId id, in PendingState state)
@@ -233,6 +243,18 @@ public static unsafe class StreamGroups
         if (consumer != PendingState.Nobody)
             Open(ref edit, group, consumer)->Pending += more;
     }
+
+    private static PendingKey FirstOf(int group) => new(Owner(group, -1), StreamId.Min);
+
+    private static PendingKey LastOf(int group) => new(Owner(group, -1), StreamId.Max);
+
+    private static PendingKey FirstOwned(int group) => new(Owner(group, PendingState.Nobody), StreamId.Min);
+
+    private static PendingKey LastOwned(int group) => new(Owner(group + 1, PendingState.Nobody) - 1, StreamId.Max);
+
+    private static DueKey FirstDue(int group) => new(group, long.MinValue, StreamId.Min);
+
+    private static DueKey LastDue(int group) => new(group, long.MaxValue, StreamId.Max);
 
     private static bool Fail(ref RecordEdit edit)
     {
