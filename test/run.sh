@@ -3,9 +3,8 @@
 # Real clients and redis-server are installed first where that is possible; tests that miss one skip and say so.
 #   GARNET_TEST_INSTALL  no = installs nothing
 #   GARNET_TEST_FILTER   passed to dotnet test as --filter
-#   GARNET_FUZZ_SECONDS  time per fuzz test (default 1, with CI=true 20)
 #   GARNET_NATIVE        yes = builds the native server, and tests over the wire talk to it; no (default yes where a C compiler is and there is no filter; CI=true installs one)
-# CI=true looks longer, at the same things: CONTRIBUTING.md says what a plain run is shorter by.
+# CI=true looks longer, at the same things: CONTRIBUTING.md says what a plain run is shorter by, and the variables that set each of it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 TERM="${TERM:-dumb}" LC_ALL=C.UTF-8
@@ -144,9 +143,15 @@ slowest() {
     | sort -r | head -20 | sed -E 's/^00:([0-9]+:[0-9]+)\.([0-9])[0-9]* /  \1.\2  /; s/&quot;/"/g'
 }
 
-# What scripts test, not projects: the native bulk layer, the container image, the archive, the site. Each counts as one: script NAME SCRIPT, report_script NAME.
+# What scripts test, not projects: the native bulk layer, the container image, the archive, the site. Each counts as one.
+scripts=("Bulk.Native test/bulk.sh" "Bulk.Client test/client.sh" "Image test/image.sh" "Archive test/archive.sh" "Site test/site.sh")
+guest_script="Bulk.Verbs test/guest/verbs.sh" # by itself, as it boots a machine
+[ -z "${GARNET_TEST_FILTER:-}" ] || scripts=() guest_script= # a filter asks for tests of projects
+
+# script "NAME SCRIPT": its output and its exit code are left for report_script.
 script() {
   local began=$SECONDS
+  set -- $1
   if [ "${CI:-}" != true ]; then
     echo "skipped, it is run with CI=true, or by itself: $2" >"$logs/$1"
     echo "77 0" >"$logs/$1.end"
@@ -160,6 +165,7 @@ script() {
 
 report_script() {
   local code seconds
+  set -- $1
   read -r code seconds <"$logs/$1.end"
   case $code in
     0) passed=$((passed + 1)) ;;
@@ -179,52 +185,55 @@ build_native() {
   exit 1
 }
 
+# all_but FILTER: a filter of one condition, turned round; of none, none.
+all_but() { [ -z "$1" ] || echo "${1%%~*}!~${1#*~}"; }
+
 # Four at a time, the longest first, of these those that do one thing after the other: each leaves a core idle for much of its time. What judges how long
 # something takes has seconds for it. Before them come threads that hand over to each other at every step, which take ten times as long where others wait for a
 # core: beside the compiler of the native server, and then beside the longest, each of which has one.
 wire=test/Garnet.Wire/Garnet.Wire.csproj tsavorite=test/Tsavorite.Test/Tsavorite.Test.csproj longest=test/Garnet.Server.Test/Garnet.Server.Test.csproj
-last_long=test/Garnet.Aof.Test/Garnet.Aof.Test.csproj
 stepped=FullyQualifiedName~Tsavorite.Test.Interleaving guest=
-projects=("$longest" "$wire" "$tsavorite" "$last_long")
-for project in test/*/*.csproj; do
-  [[ " ${projects[*]} " == *" $project "* ]] || projects+=("$project")
-done
 compiled="FullyQualifiedName~StartTests|FullyQualifiedName~KillLoopTests"
 [ "${CI:-}" != true ] || { guest=FullyQualifiedName~Garnet.Wire.Guest; compiled+="|FullyQualifiedName~Ours_answers_as_written"; }
+long=("$longest" "$wire" "$tsavorite" test/Garnet.Aof.Test/Garnet.Aof.Test.csproj) short=()
+for project in test/*/*.csproj; do
+  [[ " ${long[*]} " == *" $project "* ]] || short+=("$project")
+done
+projects=("${long[@]}" "${short[@]}")
 echo "Testing ${#projects[@]} projects, four at a time"
 at_most_four() { while [ "$(jobs -pr | wc -l)" -ge 4 ]; do wait -n; done; }
+begin() {
+  at_most_four
+  case $1 in
+    # What talks to a server talks to the native one where there is one, as most people run it.
+    "$wire") program=$native run "$1" "" "$(all_but "$guest")" & ;;
+    "$tsavorite") run "$1" "" "$(all_but "$stepped")" & ;;
+    *) run "$1" & ;;
+  esac
+}
 run "$tsavorite" Tsavorite.Interleaving "$stepped" &
 interleaving=$!
 build_native
 run "$longest" &
 wait $interleaving
-for project in "${projects[@]:1}"; do
+for project in "${long[@]:1}"; do begin "$project"; done
+# The other build is the same program, compiled by another compiler: that it starts, keeps data, and each command once. Behind those that take longest.
+if [ -n "$native" ]; then
   at_most_four
-  # What talks to a server talks to the native one where there is one, as most people run it.
-  if [ "$project" = "$wire" ]; then
-    program=$native run "$project" "" "${guest/\~/!~}" &
-  elif [ "$project" = "$tsavorite" ]; then
-    run "$project" "" "${stepped/\~/!~}" &
-  else
-    run "$project" &
-  fi
-  # The other build is the same program, compiled by another compiler: that it starts, keeps data, and each command once. Behind those that take longest.
-  if [ -n "$native" ] && [ "$project" = "$last_long" ]; then
-    at_most_four
-    run "$wire" Garnet.Wire.Compiled "$compiled" &
-  fi
-done
+  run "$wire" Garnet.Wire.Compiled "$compiled" &
+fi
+for project in "${short[@]}"; do begin "$project"; done
 at_most_four
-[ -n "${GARNET_TEST_FILTER:-}" ] || { script Bulk.Native test/bulk.sh; script Bulk.Client test/client.sh; script Image test/image.sh; script Archive test/archive.sh; script Site test/site.sh; } &
+for each in "${scripts[@]}"; do script "$each"; done & # one after the other
 wait
 # By themselves, as the machines that they boot are emulated.
 [ -z "$guest" ] || program=$native run "$wire" Garnet.Wire.Guest "$guest" &
-[ -n "${GARNET_TEST_FILTER:-}" ] || script Bulk.Verbs test/guest/verbs.sh
+[ -z "$guest_script" ] || script "$guest_script"
 wait
 report "$tsavorite" Tsavorite.Interleaving
 for project in "${projects[@]}"; do report "$project"; done
 [ -z "$guest" ] || report "$wire" Garnet.Wire.Guest
-[ -n "${GARNET_TEST_FILTER:-}" ] || { report_script Bulk.Native; report_script Bulk.Client; report_script Bulk.Verbs; report_script Image; report_script Archive; report_script Site; }
+for each in "${scripts[@]}" ${guest_script:+"$guest_script"}; do report_script "$each"; done
 if [ -n "$native" ]; then
   report "$wire" Garnet.Wire.Compiled
 else
