@@ -40,7 +40,7 @@ internal sealed class SettingSources(
     }
 
     /// <summary>
-    /// <c>GARNET_MAX_CLIENTS</c> style names; <c>GARNET_X_FILE</c> names a file that holds the value of X. Variables that
+    /// <c>GARNET_MAXMEMORY_POLICY</c> style names; <c>GARNET_X_FILE</c> names a file that holds the value of X. Variables that
     /// an orchestrator makes for a service called garnet (<c>GARNET_PORT=tcp://...</c>) are not ours and are passed over.
     /// </summary>
     public void AddEnvironment(IDictionary variables)
@@ -56,7 +56,7 @@ internal sealed class SettingSources(
                 Set(name, [value], SettingSource.Environment, key);
             else if (name.EndsWith("-file", StringComparison.Ordinal) && table.TryFind(name[..^5], out _))
                 SetFromFile(name[..^5], value, key);
-            else Notices.Add($"The environment variable {key} names no setting and is ignored.");
+            else Notices.Add($"The environment variable {key} names no setting{SuggestedVariable(name)} and is ignored.");
         }
     }
 
@@ -200,7 +200,17 @@ internal sealed class SettingSources(
         _problems.Add($"{where}: {name}{shown}: {refusal}{range}");
     }
 
-    private string Suggestion(string name)
+    private string Suggestion(string name) => Nearest(name) is { } nearest ? $" (did you mean '{nearest.Name}'?)" : "";
+
+    private string SuggestedVariable(string name)
+    {
+        (string stem, string end) = name.EndsWith("-file", StringComparison.Ordinal) ? (name[..^5], "_FILE") : (name, "");
+        return Nearest(stem) is { } nearest
+            ? $" (did you mean {Prefix}{nearest.Name.ToUpperInvariant().Replace('-', '_')}{end}?)"
+            : "";
+    }
+
+    private Setting? Nearest(string name)
     {
         Setting? nearest = null;
         int best = 3;
@@ -210,7 +220,7 @@ internal sealed class SettingSources(
             if (distance < best)
                 (nearest, best) = (setting, distance);
         }
-        return nearest is null ? "" : $" (did you mean '{nearest.Name}'?)";
+        return nearest;
     }
 
     /// <summary>Edits between two names; <paramref name="limit"/> if the lengths alone differ by that much.</summary>

@@ -63,7 +63,7 @@ internal sealed unsafe class ByteLink : IDisposable
             if (e is SocketException or OperationCanceledException)
             {
                 string why = e is SocketException ? e.Message : "it takes no connection";
-                throw new IOException($"{address} is not to be reached: {why}", e);
+                throw new NotReachedException(address, why, e);
             }
             throw;
         }

@@ -45,7 +45,7 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
         }
         catch (Exception e) when (ByteLink.IsLost(e))
         {
-            lines.Say("failed", $"Given up: {e.Message.TrimEnd('.')}.");
+            lines.Say("failed", GivenUp(e));
             return false;
         }
     }
@@ -55,6 +55,14 @@ public sealed class RunningMigration(MigrationOptions options, MigrationLines li
     {
         _source?.Dispose();
         _target?.Dispose();
+    }
+
+    private string GivenUp(Exception e)
+    {
+        string why = $"{e.Message.TrimEnd('.')}.";
+        return e is not NotReachedException { Address: var address } ? $"Given up: {why}"
+            : $"Given up: the {(address == options.Source ? "source" : "target")} {why} "
+                + "Start it, or name the address at which this machine reaches it, and run this again.";
     }
 
     private bool TryFollow(CancellationToken ends, out bool? isWell)

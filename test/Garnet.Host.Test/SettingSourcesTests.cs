@@ -121,6 +121,16 @@ public sealed class SettingSourcesTests
         Assert.That(_sources.Notices.Single(), Does.Contain("GARNET_NONE"));
     }
 
+    [TestCase("GARNET_MAXMEMROY", " (did you mean GARNET_MAXMEMORY?)")]
+    [TestCase("GARNET_MAX_CLIENTS", " (did you mean GARNET_MAXCLIENTS?)")]
+    [TestCase("GARNET_REQUIREPAS_FILE", " (did you mean GARNET_REQUIREPASS_FILE?)")]
+    [TestCase("GARNET_SOMETHING_ELSE", "")]
+    public void A_variable_that_is_nearly_a_setting_is_asked_about(string variable, string asked)
+    {
+        _sources.AddEnvironment(new Hashtable { [variable] = "1" });
+        Assert.That(_sources.Notices.Single(), Is.EqualTo($"The environment variable {variable} names no setting{asked} and is ignored."));
+    }
+
     [Test]
     public void A_secret_may_come_from_a_file_and_is_in_no_message()
     {

@@ -1,3 +1,4 @@
+using System.Net;
 using Garnet.Common.Test;
 using NUnit.Framework;
 
@@ -21,6 +22,18 @@ internal sealed class TakeoverEndsTests
         Assert.That(code, Is.EqualTo(64), said);
         Assert.That(said, Does.Contain("are the same server"));
         Assert.That(at.Call("GET", "k").Text, Is.EqualTo("v"));
+    }
+
+    [TestCase(true)]
+    [TestCase(false)]
+    public void An_end_that_is_not_there_is_said_to_be_that_end_with_what_to_do(bool isSource)
+    {
+        using ServerProcess ours = Ours();
+        IPEndPoint nobody = new(IPAddress.Loopback, FreePorts.Next());
+        (int code, string said) = isSource ? Migration.RunHere(nobody, ours.Address) : Migration.RunHere(ours.Address, nobody);
+        Assert.That(code, Is.EqualTo(1), said);
+        Assert.That(said, Does.Contain($"Given up: the {(isSource ? "source" : "target")} {nobody} is not to be reached: "));
+        Assert.That(said, Does.Contain("Start it, or name the address at which this machine reaches it, and run this again."));
     }
 
     [Test]
