@@ -186,8 +186,11 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void WritesTaken(string cause) => Write(LogLevel.Information, 17, $"Writes are no longer refused ({cause})");
 
-    internal void ReplicaCame(string address, int port, string at) =>
-        Write(LogLevel.Information, 40, $"Replica {address}:{port} has come, its log stands at {at}");
+    internal void ReplicaCame(string address, int port, string? at)
+    {
+        string from = at is null ? "it has no log to go on from and gets all data" : $"its log stands at {at}";
+        Write(LogLevel.Information, 40, $"Replica {address}:{port} has come, {from}");
+    }
 
     internal void ReplicaLeft(string address, int port, string why) =>
         Write(LogLevel.Information, 41, $"Replica {address}:{port} has gone: {why}");

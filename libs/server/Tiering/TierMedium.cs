@@ -199,7 +199,9 @@ internal static class TierMedium
     {
         if (medium is null)
             return [];
-        string stays = medium.Note == 0 ? "scratch, empty after a start" : "kept: a start goes on with it";
+        bool isInMemory = medium.Disk is { Facts.IsMemory: true } || medium.Memory is { Facts.IsMemory: true };
+        string stays = medium.Note != 0 ? "kept: a start goes on with it"
+            : "emptied at each start, as " + (isInMemory ? "it lies in memory" : "there is no --dir");
         List<(bool IsWarning, string Text)> plan = [];
         if (medium.Memory is { Facts: var memory })
         {

@@ -146,7 +146,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
             throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a " +
-                "Redis, put its dump.rdb into this server's empty dir and start it");
+                "Redis, put its dump.rdb into this server's empty dir and start it, or run garnet-server migrate HOST:PORT");
         if (hello.StartsWith("+REPL ", StringComparison.Ordinal)
             || hello.StartsWith("-ERR this server knows version ", StringComparison.Ordinal))
             throw new IOException($"it speaks another version of the protocol, and this server knows version {FrameFormat.Protocol} " +

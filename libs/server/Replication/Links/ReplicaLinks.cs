@@ -60,7 +60,8 @@ internal sealed class ReplicaLinks(ReplicationSettings settings, IClock clock, S
             Volatile.Write(ref _all, [.. _all, replica]);
         }
 
-        lines.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.InWords);
+        HelloFacts hello = replica.Link.Hello;
+        lines.ReplicaCame(hello.Address, hello.Port, hello.Position.IsKnown ? hello.Position.InWords : null);
         replica.Start(greeting);
     }
 
