@@ -250,10 +250,10 @@ internal sealed unsafe class EvictionNeedTests
         const int Large = 3 << 20;
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 8 << 20, Partitions = 16, IndexBuckets = 16, Policy = EvictionPolicy.AllKeysLru });
         for (int i = 0; bench.Session.Room.Ensure(0) && bench.Store.Figures().EvictedKeys == 0; i++) bench.Set("k" + i, [1, 2, 3]);
-        bench.Session.Room.OnRoom = static () => { };
+        bench.Session.Room.Wait.OnRoom = static () => { };
         Assert.That(bench.Session.Room.Ensure(Large), Is.False);
-        bench.Session.Room.Await(Large);
-        if (isWithdrawn) bench.Session.Room.Withdraw();
+        bench.Session.Room.Wait.Ask(Large);
+        if (isWithdrawn) bench.Session.Room.Wait.Withdraw();
         for (int i = 0; i < 500; i++) bench.Store.StepMovers(bench.NowMs);
         long free = bench.Store.Arena.Ceiling - bench.Store.Arena.Used;
         Assert.That(free, isWithdrawn ? Is.LessThan(Large / 4) : Is.GreaterThan(Large));

@@ -13,9 +13,9 @@ internal sealed class RoomBellTests
         using Bench bench = new(Settings());
         int told = 0;
         StepRoom room = bench.Session.Room;
-        room.OnRoom = () => told++;
+        room.Wait.OnRoom = () => told++;
         int keys = Fill(bench);
-        room.Await(0);
+        room.Wait.Ask(0);
         Assert.That(told, Is.Zero, "nothing was given back");
         Empty(bench, keys);
         Assert.That(told, Is.EqualTo(1));
@@ -29,10 +29,10 @@ internal sealed class RoomBellTests
         using Bench bench = new(Settings());
         using StoreSession other = bench.Store.OpenSession();
         int toldLittle = 0, toldMuch = 0;
-        bench.Session.Room.OnRoom = () => toldLittle++;
-        other.Room.OnRoom = () => toldMuch++;
+        bench.Session.Room.Wait.OnRoom = () => toldLittle++;
+        other.Room.Wait.OnRoom = () => toldMuch++;
         int keys = Fill(bench);
-        other.Room.Await(Much);
+        other.Room.Wait.Ask(Much);
         Arena arena = bench.Store.Arena;
         long before = arena.Used;
         for (int i = 0; i < keys / 20; i++) bench.Delete("k" + i);
@@ -51,14 +51,14 @@ internal sealed class RoomBellTests
         using Bench bench = new(Settings());
         using StoreSession other = bench.Store.OpenSession();
         int toldLittle = 0;
-        bench.Session.Room.OnRoom = () => toldLittle++;
-        other.Room.OnRoom = static () => { };
+        bench.Session.Room.Wait.OnRoom = () => toldLittle++;
+        other.Room.Wait.OnRoom = static () => { };
         int keys = Fill(bench);
         if (isLittleFirst)
-            bench.Session.Room.Await(0);
-        other.Room.Await(Much);
+            bench.Session.Room.Wait.Ask(0);
+        other.Room.Wait.Ask(Much);
         if (!isLittleFirst)
-            bench.Session.Room.Await(0);
+            bench.Session.Room.Wait.Ask(0);
         Arena arena = bench.Store.Arena;
         for (int i = 0; i < keys / 20; i++) bench.Delete("k" + i);
         while (bench.Store.StepMovers(bench.NowMs)) { }
@@ -71,8 +71,8 @@ internal sealed class RoomBellTests
     {
         using Bench bench = new(Settings());
         int told = 0;
-        bench.Session.Room.OnRoom = () => told++;
-        bench.Session.Room.Await(Bytes);
+        bench.Session.Room.Wait.OnRoom = () => told++;
+        bench.Session.Room.Wait.Ask(Bytes);
         Assert.That(told, Is.EqualTo(1));
     }
 
@@ -83,11 +83,11 @@ internal sealed class RoomBellTests
         using Bench bench = new(Settings());
         int told = 0;
         StepRoom room = bench.Session.Room;
-        room.OnRoom = () => told++;
+        room.Wait.OnRoom = () => told++;
         Arena arena = bench.Store.Arena;
         long free = arena.Ceiling - arena.Used, limit = arena.Limit;
         Assert.That(arena.TryPromise(free, isForced: true), Is.True);
-        room.Await(Bytes);
+        room.Wait.Ask(Bytes);
         Assert.That(told, Is.Zero);
         if (how == "the limit is raised")
             arena.SetLimit(2 * limit);
@@ -107,8 +107,8 @@ internal sealed class RoomBellTests
         int keys = Fill(bench);
         using (StoreSession other = bench.Store.OpenSession())
         {
-            other.Room.OnRoom = () => told++;
-            other.Room.Await(0);
+            other.Room.Wait.OnRoom = () => told++;
+            other.Room.Wait.Ask(0);
         }
         Empty(bench, keys);
         Assert.That(told, Is.Zero);

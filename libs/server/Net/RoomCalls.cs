@@ -21,7 +21,7 @@ internal sealed class RoomCalls
         _worker = worker;
         _line = line;
         _room = room;
-        room.OnRoom = () =>
+        room.Wait.OnRoom = () =>
         {
             line.Come();
             worker.Nudge();
@@ -70,7 +70,7 @@ internal sealed class RoomCalls
     private void WithdrawIfNobody()
     {
         if (!_line.HasAny)
-            _room.Withdraw();
+            _room.Wait.Withdraw();
     }
 
     // tiering.M2: they are framed in this round, in their order.

@@ -73,7 +73,7 @@ internal sealed class MemoryWait : Parking
         }
 
         line.Stop();
-        room.Await(bytes);
+        room.Wait.Ask(bytes);
     }
 
     /// <summary>There is no room to be had: the client's command, which is put off, waits no longer.</summary>

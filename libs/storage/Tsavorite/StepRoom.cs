@@ -16,8 +16,6 @@ public sealed unsafe class StepRoom
     private readonly StoreCore _core;
     private readonly HeldPartitions _held;
     private readonly StepBudget _budget;
-    private Action? _onRoom;
-    private int _awaits;
     private bool _wasAssured;
 
     internal StepRoom(StoreSession session, Store store, HeldPartitions held, StepBudget budget)
@@ -27,6 +25,7 @@ public sealed unsafe class StepRoom
         _core = store.Core;
         _held = held;
         _budget = budget;
+        Wait = new RoomWait(store.Movers, store.Core.Arena.Bell);
     }
 
     /// <summary>Within a step, a command begins that is refused, if it is, by itself (store.U22).</summary>
@@ -72,60 +71,23 @@ public sealed unsafe class StepRoom
         return hasRoom;
     }
 
-    /// <summary>The same for who cannot wait for what <see cref="IsComing"/>: all of it is made here and now, but for what is on its way to the tier.</summary>
+    /// <summary>
+    /// The last <see cref="Ensure"/> has found no room only because records are still on their way to the tier, or the movers go on evicting: whoever can wait does well
+    /// to ask again soon.
+    /// </summary>
+    public bool IsComing { get; private set; }
+
+    /// <summary><see cref="Ensure"/> for who cannot wait for what <see cref="IsComing"/>: all of it is made here and now, but for what is on its way to the tier.</summary>
     public bool EnsureInPlace(long bytes) => !_session.HoldsAny && _store.Movers.EnsureRoomInPlace(bytes, _session.NowMs);
 
-    /// <summary>The same for a step that has waited for long enough for what <see cref="IsComing"/>: by evicting, where the policy allows it and the tier is short of room.</summary>
+    /// <summary><see cref="Ensure"/> for a step that has waited for long enough for what <see cref="IsComing"/>: by evicting, where the policy allows it and the tier is short of room.</summary>
     public bool EnsureNow(long bytes) => !_session.HoldsAny && _store.Movers.EnsureRoomNow(bytes, _session.NowMs);
 
-    /// <summary>
-    /// Called once after each <see cref="Await"/>, when there may be room: from any thread, with locks held, so that it may do no more than wake somebody. Null: nobody waits.
-    /// </summary>
-    public Action? OnRoom
-    {
-        get => _onRoom;
-        set
-        {
-            Check.That(_onRoom is null, "store.U23 one waits for the room of a session");
-            _onRoom = value;
-            _core.Arena.Bell.Add(this);
-        }
-    }
-
-    /// <summary>There was no room for so many bytes: <see cref="OnRoom"/> is called when there may be, also if that is so by now.</summary>
-    public void Await(long bytes)
-    {
-        Interlocked.Exchange(ref _awaits, 1); // before the bell knows of it
-        _core.Arena.Bell.Await(_store.Movers.Need(bytes));
-        if (_store.Movers.HasRoom(bytes, Claim.Limited))
-            Ring(); // it came between the look and this
-        else
-            _store.Movers.Want(bytes);
-    }
-
-    /// <summary>Nobody waits any more: what room there is was found without a call, or is not wanted.</summary>
-    public void Withdraw()
-    {
-        if (IsAwaited)
-            Interlocked.Exchange(ref _awaits, 0);
-    }
-
-    /// <summary>True while somebody waits to be called.</summary>
-    internal bool IsAwaited => Volatile.Read(ref _awaits) != 0;
-
-    /// <summary>Who waits, if anybody does, is to look again.</summary>
-    internal void Ring()
-    {
-        if (Interlocked.Exchange(ref _awaits, 0) == 1)
-            _onRoom?.Invoke();
-    }
+    /// <summary>Waiting for room that there was not.</summary>
+    public RoomWait Wait { get; }
 
     /// <summary>The session is over.</summary>
-    internal void Close()
-    {
-        if (_onRoom is not null)
-            _core.Arena.Bell.Remove(this);
-    }
+    internal void Close() => Wait.Close();
 
     /// <summary>
     /// store.U23: asked whether the step that runs may be put off while room is made for its first change: it is left by a
@@ -155,7 +117,7 @@ public sealed unsafe class StepRoom
     public bool TryPromise(long bytes)
     {
         Check.That(_held.Claim != Claim.Promised, "store.U20 one promise at a time");
-        _wasAssured = IsAssured;
+        _wasAssured = IsBeyondLimit;
         if (_wasAssured)
             return _held.TryPromise(bytes, isForced: true);
         if (!_store.Movers.Fits(bytes))
@@ -186,28 +148,22 @@ public sealed unsafe class StepRoom
     }
 
     /// <summary>
-    /// The last <see cref="Ensure"/> has found no room only because records are still on their way to the tier, or the movers go on evicting: whoever can wait does well
-    /// to ask again soon.
-    /// </summary>
-    public bool IsComing { get; private set; }
-
-    /// <summary>
     /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
     /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. What it took beyond is evicted after the step. Holds to its end,
     /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
     /// </summary>
     public bool TryAssure()
     {
-        if (IsAssured)
+        if (IsBeyondLimit)
             return false;
         _held.SetClaim(Claim.Assured);
         return true;
     }
 
-    /// <summary>The same for as long as what it returns is not disposed of.</summary>
+    /// <summary><see cref="TryAssure"/> for as long as what it returns is not disposed of.</summary>
     public Assurance Assure() => new(this);
 
-    /// <summary>The same where keys are evicted for it behind the step; where none may be, what there is not is refused.</summary>
+    /// <summary><see cref="TryAssure"/> where keys are evicted for it behind the step; where none may be, what there is not is refused.</summary>
     public void AssureWhereEvicted()
     {
         if (_store.Movers.Policy != EvictionPolicy.NoEviction)
@@ -217,7 +173,7 @@ public sealed unsafe class StepRoom
     /// <summary>The command is over that <see cref="TryPromise"/> was for.</summary>
     public void EndPromise() => _held.EndPromise(_wasAssured ? Claim.Assured : Claim.Limited);
 
-    private bool IsAssured => _held.Claim != Claim.Limited;
+    private bool IsBeyondLimit => _held.Claim != Claim.Limited;
 
     /// <summary>The step goes on without what <see cref="TryAssure"/> gave it.</summary>
     public void EndAssurance() => _held.SetClaim(Claim.Limited);

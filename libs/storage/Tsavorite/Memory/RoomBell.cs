@@ -1,26 +1,26 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Tells those who found no room that there may be some: told by whatever gives memory back, asked by whoever waits (<see cref="StepRoom.Await"/>). Who finds room
+/// Tells those who found no room that there may be some: told by whatever gives memory back, asked by whoever waits (<see cref="RoomWait.Ask"/>). Who finds room
 /// never comes here. It rings once for each time that somebody has asked; who finds none again asks again, so that it rings no oftener than memory is given back.
 /// </summary>
 internal sealed class RoomBell
 {
     private const long Nobody = long.MaxValue;
     private readonly Lock _gate = new();
-    private StepRoom[] _rooms = [];
+    private RoomWait[] _waits = [];
     private long _wanted = Nobody; // the least of what those lack who wait
 
-    /// <summary>From now on the room's owner may wait.</summary>
-    public void Add(StepRoom room)
+    /// <summary>From now on its owner may wait.</summary>
+    public void Add(RoomWait wait)
     {
-        lock (_gate) _rooms = [.. _rooms, room];
+        lock (_gate) _waits = [.. _waits, wait];
     }
 
     /// <summary>Its owner waits no more.</summary>
-    public void Remove(StepRoom room)
+    public void Remove(RoomWait wait)
     {
-        lock (_gate) _rooms = [.. _rooms.Where(other => other != room)];
+        lock (_gate) _waits = [.. _waits.Where(other => other != wait)];
     }
 
     /// <summary>True while somebody waits who was not called.</summary>
@@ -28,9 +28,9 @@ internal sealed class RoomBell
     {
         get
         {
-            foreach (StepRoom room in Volatile.Read(ref _rooms))
+            foreach (RoomWait wait in Volatile.Read(ref _waits))
             {
-                if (room.IsAwaited)
+                if (wait.IsUnderWay)
                     return true;
             }
             return false;
@@ -38,7 +38,7 @@ internal sealed class RoomBell
     }
 
     /// <summary>It rings once so many bytes are free.</summary>
-    public void Await(long bytes)
+    public void Ask(long bytes)
     {
         long wanted = Volatile.Read(ref _wanted);
         while (bytes < wanted && Interlocked.CompareExchange(ref _wanted, bytes, wanted) is var found && found != wanted) wanted = found;
@@ -58,7 +58,7 @@ internal sealed class RoomBell
             return;
         lock (_gate) // so that nobody is called who has been removed
         {
-            foreach (StepRoom room in _rooms) room.Ring();
+            foreach (RoomWait wait in _waits) wait.Ring();
         }
     }
 }
