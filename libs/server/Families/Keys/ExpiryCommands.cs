@@ -46,8 +46,25 @@ internal static class ExpiryCommands
         KeyRef key = call.Key;
         // 0 means "no expiry" in a record, and any time up to now removes the key: 1 says the same as any past time.
         var change = new ChangeExpiry { ExpireAtMs = Math.Max(unixMs, 1), NowMs = call.NowMs, Condition = condition };
-        Outcome outcome = ExpiryTime.Change(ref call, in key, ref change);
+        Outcome outcome = ModifyTime(ref call, in key, ref change);
         return outcome is Outcome.OutOfMemory or Outcome.TooLarge ? call.From(outcome) : call.Int(change.Applied ? 1 : 0);
+    }
+
+    /// <summary>
+    /// Changes a key's time. A short record has no place for one before it is written anew, and the old one is free only later; Redis refuses no such change for want of memory.
+    /// </summary>
+    internal static Outcome ModifyTime<T>(ref Call call, in KeyRef key, ref T change) where T : struct, IModify
+    {
+        Outcome outcome = call.Session.Modify(in key, ref change);
+        if (outcome != Outcome.OutOfMemory)
+            return outcome;
+        using StepRoom.Assurance assured = call.Session.Room.Assure();
+        if (!assured.IsNew)
+            return outcome;
+        call.Session.Lock([key]);
+        outcome = call.Session.Modify(in key, ref change);
+        call.Session.Unlock();
+        return outcome;
     }
 
     internal static Reply Show(ref Call call, bool inSeconds, bool absolute)
@@ -127,7 +144,7 @@ internal readonly struct Persist : ICommand
     {
         KeyRef key = call.Key;
         var change = new ChangeExpiry { ExpireAtMs = 0, NowMs = call.NowMs, Condition = ExpireCondition.IfAny };
-        Outcome outcome = ExpiryTime.Change(ref call, in key, ref change);
+        Outcome outcome = ExpiryCommands.ModifyTime(ref call, in key, ref change);
         return outcome is Outcome.OutOfMemory or Outcome.TooLarge ? call.From(outcome) : call.Int(change.Applied ? 1 : 0);
     }
 }

@@ -1,6 +1,5 @@
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Tsavorite;
 
 namespace Garnet.Server.Families.Strings;
 
@@ -20,23 +19,6 @@ internal static class ExpiryTime
             return false;
         unixMs += nowMs;
         return true;
-    }
-
-    /// <summary>
-    /// Changes a key's time. A short record has no place for one before it is written anew, and the old one is free only later; Redis refuses no such change for want of memory.
-    /// </summary>
-    internal static Outcome Change<T>(ref Call call, in KeyRef key, ref T change) where T : struct, IModify
-    {
-        Outcome outcome = call.Session.Modify(in key, ref change);
-        if (outcome != Outcome.OutOfMemory)
-            return outcome;
-        using StepRoom.Assurance assured = call.Session.Room.Assure();
-        if (!assured.IsNew)
-            return outcome;
-        call.Session.Lock([key]);
-        outcome = call.Session.Modify(in key, ref change);
-        call.Session.Unlock();
-        return outcome;
     }
 
     /// <summary>The error Redis gives, naming the command.</summary>

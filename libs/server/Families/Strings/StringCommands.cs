@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Keys;
 using Garnet.Types.Keys;
 using Garnet.Types.Strings;
 using Tsavorite;
@@ -72,7 +73,7 @@ internal static unsafe class StringCommands
         {
             TakeOrTouch attempt = operation;
             attempt.Old = new ValueCopy(call.Out);
-            Outcome outcome = ExpiryTime.Change(ref call, in key, ref attempt);
+            Outcome outcome = ExpiryCommands.ModifyTime(ref call, in key, ref attempt);
             if (!attempt.Existed)
             {
                 call.Session.Misses++;
