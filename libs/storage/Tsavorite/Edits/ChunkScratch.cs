@@ -45,18 +45,6 @@ internal sealed unsafe class ChunkScratch : IDisposable
         return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
     }
 
-    /// <summary>
-    /// True if a record may come back from the tier as a whole to be changed. Nobody has looked for room for it, and there may be many such: together they take no more
-    /// than what is not known before a step begins (<see cref="Claim.Assured"/>).
-    /// </summary>
-    public bool MayReturn(StoreCore core, Partition* partition, byte* image)
-    {
-        long bytes = ColdRecord.BytesOf(image);
-        bool may = core.Arena.MayTake(bytes, partition->Claim == Claim.Limited ? Claim.Assured : partition->Claim);
-        LackedBytes = may ? LackedBytes : bytes;
-        return may;
-    }
-
     public void Dispose()
     {
         _memory?.Dispose();

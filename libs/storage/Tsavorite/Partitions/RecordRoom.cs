@@ -37,6 +37,16 @@ internal unsafe struct RecordRoom
         return record;
     }
 
+    /// <summary>
+    /// True if a record may come back from the tier as a whole to be changed; <paramref name="bytes"/>: what it takes. Nobody has looked for room for it, and there may be many
+    /// such: together they take no more than what is not known before a step begins (<see cref="Claim.Assured"/>).
+    /// </summary>
+    public static bool MayReturn(StoreCore core, Partition* partition, byte* image, out long bytes)
+    {
+        bytes = ColdRecord.BytesOf(image);
+        return core.Arena.MayTake(bytes, partition->Claim == Claim.Limited ? Claim.Assured : partition->Claim);
+    }
+
     /// <summary>The header's second word if the record can have that length where it lies (store.U13, store.P1); false if it is to be moved.</summary>
     public static bool TrySetLength(StoreCore core, Partition* partition, byte* record, int valueBytes, out ulong header)
     {

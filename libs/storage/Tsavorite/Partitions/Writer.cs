@@ -128,8 +128,11 @@ internal sealed unsafe class Writer : IDisposable
         if (image == null)
             return _cold!.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
         _cold!.Forget(); // others of the same tag need not be looked at
-        if (!operation.IsBlind && !_scratch.MayReturn(_core, partition, image))
+        if (!operation.IsBlind && !RecordRoom.MayReturn(_core, partition, image, out long bytes))
+        {
+            _scratch.LackedBytes = bytes;
             return Outcome.OutOfMemory;
+        }
         bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }
