@@ -7,7 +7,7 @@ namespace Garnet.Types.Collections;
 /// <summary>What becomes of entries that are to get another expiry, one answer for each, and which of them it concerns.</summary>
 public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answers) : IExamine
 {
-    private const int PieceBytes = 2048; // of other entries beside one
+    private const int BesideBytes = 2048; // of other entries beside one
 
     public const long NotThere = -2, NoExpiry = -1, Refused = 0, Done = 1, Removed = 2;
 
@@ -33,7 +33,8 @@ public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answ
         if (WrongKind)
             return;
         _removes = ExpireAtMs != 0 && ExpireAtMs <= record.NowMs;
-        bool mayLack = MembersAhead.MayLack(ref record) && !_removes, isAllThere = MembersAhead.Look(ref record, entries);
+        bool mayLack = MembersAhead.MayLack(ref record) && !_removes;
+        bool isAllThere = MembersAhead.Look(ref record, entries);
         long changing = 0;
         int index = 0;
         for (Operands.Reader reader = entries.Read(); reader.Next(); index++)
@@ -46,7 +47,7 @@ public unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answ
             OperandText.Append(ref Chosen, reader.Span);
             // What is removed goes piece by piece. All that changes is in memory at a time: what was found there side by side is, unless it left again meanwhile; of what
             // had to be looked at piece by piece no more than half of memory may be, with the pieces that it lies in.
-            changing += (long)entry.KeyBytes + entry.ValueBytes + (isAllThere ? 0 : PieceBytes);
+            changing += (long)entry.KeyBytes + entry.ValueBytes + (isAllThere ? 0 : BesideBytes);
             LacksRoom = mayLack && !record.Fits(isAllThere ? changing : changing * 2);
             if (LacksRoom)
                 return;

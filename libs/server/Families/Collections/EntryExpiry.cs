@@ -66,16 +66,16 @@ internal static class EntryExpiry
     }
 
     /// <summary>
-    /// Gives entries another time, all of them or none: looks which it concerns, has <paramref name="between"/> look at what they hold, under the same lock, and changes them.
+    /// Gives entries another time, all of them or none: looks which it concerns, has <paramref name="look"/> look at what they hold, under the same lock, and changes them.
     /// </summary>
     /// <param name="call">The call.</param>
     /// <param name="times">The change.</param>
-    /// <param name="between">Comes once it is known that there is room.</param>
-    /// <param name="isThere">The key is, and <paramref name="between"/> has looked.</param>
-    internal static Outcome Retime<T>(ref Call call, scoped ref EntryTimes times, ref T between, out bool isThere)
+    /// <param name="look">Looks at the entries, under the lock, before they change; once it is known that there is room.</param>
+    /// <param name="looked">The key is there, and <paramref name="look"/> has looked.</param>
+    internal static Outcome Retime<T>(ref Call call, scoped ref EntryTimes times, ref T look, out bool looked)
         where T : struct, IExamine
     {
-        isThere = false;
+        looked = false;
         using WriteRoom room = RoomFor(ref call, in times);
         if (!room.IsThere)
             return Outcome.OutOfMemory;
@@ -89,7 +89,7 @@ internal static class EntryExpiry
             Outcome outcome = Outcome.OutOfMemory;
             if (!times.LacksRoom)
             {
-                isThere = call.Session.Examine(in key, ref between) == Outcome.Done;
+                looked = call.Session.Examine(in key, ref look) == Outcome.Done;
                 outcome = times.Apply(call.Session, in key);
             }
 

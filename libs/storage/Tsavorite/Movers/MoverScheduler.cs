@@ -158,12 +158,12 @@ internal sealed unsafe class MoverScheduler : IDisposable
         _wake.Set();
     }
 
-    /// <summary>The same for who cannot wait, however long it takes; false if the rest is on its way to the tier.</summary>
+    /// <summary><see cref="EnsureRoom"/> for who cannot wait, however long it takes; false if the rest is on its way to the tier.</summary>
     public bool EnsureRoomInPlace(long bytes, long nowMs) =>
         HasRoom(bytes, Claim.Limited) || (Fits(bytes) && Relieve(Need(bytes), nowMs, isBrief: false) == Relief.Enough);
 
     /// <summary>
-    /// The same for a writer who has waited for long enough for room that is coming: if the policy allows it, records are evicted instead, though the tier would take them later. Only
+    /// <see cref="EnsureRoom"/> for a writer who has waited for long enough for room that is coming: if the policy allows it, records are evicted instead, though the tier would take them later. Only
     /// while the tier is short of room itself. While it has room, the writer is only faster than its disk, and goes on waiting: that costs nobody a key.
     /// </summary>
     public bool EnsureRoomNow(long bytes, long nowMs) => Tiers is { IsShort: true } && Policy != EvictionPolicy.NoEviction

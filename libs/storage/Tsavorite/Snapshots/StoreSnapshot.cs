@@ -252,7 +252,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         return true;
     }
 
-    /// <summary>The same for the walker, with a bucket that does not fit its block. Always true.</summary>
+    /// <summary><see cref="Save"/> for the walker, with a bucket that does not fit its block. Always true.</summary>
     internal bool SaveLarge(Partition* partition, byte* bucket)
     {
         Save(partition, bucket);

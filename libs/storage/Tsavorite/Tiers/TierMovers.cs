@@ -22,7 +22,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private const int RevivingHolds = 64; // a part of a millisecond: where nothing may be written rounds go on for as long
     private const int StopMs = 5000; // a round takes milliseconds, or waits for the medium
     private const long StageBytesMax = 1 << 20;
-    private const int LackingPart = 4; // of the tier is given up for one record at most
+    private const int LackingPart = 4; // a record that lacks more than this part of the tier is not made room for
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
     private const int PatienceMs = 1000;
     /// <summary>So long they wait for a snapshot to free what is dead where they may evict instead: a client notices more.</summary>
@@ -120,12 +120,12 @@ internal sealed unsafe class TierMovers : IDisposable
         get
         {
             ColdSegments bottom = _tier.Segments.Bottom;
-            return bottom.Free < _tier.ReserveOf(bottom) + Math.Max(Lacking, 1);
+            return bottom.Free < _tier.ReserveOf(bottom) + Math.Max(LackingWorthRoom, 1);
         }
     }
 
     // Of segments, for a long record. Where others would be given up for it, it is not to cost most of what there is: it stays in memory, as if it could not be moved.
-    private int Lacking
+    private int LackingWorthRoom
     {
         get
         {
@@ -320,7 +320,7 @@ internal sealed unsafe class TierMovers : IDisposable
             return false;
         }
         ColdSegments bottom = _tier.Segments.Bottom;
-        int lacking = Lacking;
+        int lacking = LackingWorthRoom;
         bool comes = _tier.Names is not null && _tier.HasRoomComing(bottom, lacking);
         bool won = !comes && _coldCleaner.Compact(bottom, nowMs);
         _waitsBelow = comes || (!won && LacksRoom);

@@ -46,7 +46,7 @@ internal static unsafe class ColdLooks
         return null;
     }
 
-    /// <summary>The same for a chunk.</summary>
+    /// <summary><see cref="Find"/> for a chunk.</summary>
     public static byte* FindChunk(
         this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in ChunkName chunk, out ulong* slot)
     {
