@@ -41,6 +41,12 @@ internal static class DatabaseCommands
     {
         failed = Reply.Sent;
         wait = !call.Server.Settings.Memory.LazyUserFlush;
+        if (call.Worker.Store.Namespaces.IsFull)
+        {
+            failed = call.FailText("ERR a transaction or script has flushed databases a thousand times: "
+                + "what was in them is emptied behind it only, use several");
+            return false;
+        }
         if (call.Count == 1)
             return true;
         bool async = call.Is(1, "ASYNC"u8);

@@ -21,12 +21,13 @@ public sealed unsafe class NamespaceTable
     private const long RestMs = 10_000;
     /// <summary>So many ids rest in full; with those of all databases there are mostly fewer than 1,024 then, whose counts take 16 KiB of each partition.</summary>
     private const int RestingMax = 1000;
-    private const int Looks = 16; // for one of the same number
-    private const int RetiredMax = 64; // each record that is looked at is compared with them
+    /// <summary>Each record that is looked at is compared with so many; in a step that holds the locks nothing is emptied, and as many more are waited for than rest.</summary>
+    private const int BehindMax = 64, RetiredMax = BehindMax + RestingMax;
+    private const int Looked = 16; // databases that there are unless more are asked for
 
     private readonly Lock _gate = new();
-    private readonly Queue<(uint Id, long AtMs)> _resting = new();
-    private readonly List<uint> _retired = [];
+    private readonly List<(uint Id, long AtMs, int Database)> _resting = []; // those that began first stand first
+    private readonly List<(uint Id, int Database)> _retired = [];
     private StoreCore? _core;
     private MoverScheduler? _movers;
     private uint _fresh;
@@ -57,16 +58,16 @@ public sealed unsafe class NamespaceTable
         return id-- != 0;
     }
 
-    /// <summary>Keys of all databases in the partition, or those with an expiry, but for what the server keeps for itself; a peek, without the lock.</summary>
+    /// <summary>Keys of the first databases in the partition, or those with an expiry; a peek, without the lock.</summary>
     internal long KeysIn(Partition* partition, bool expiring)
     {
         long keys = 0;
         uint known = Volatile.Read(ref partition->CountsMax); // before the array, which only grows
         uint[] ids = Volatile.Read(ref _ids);
-        for (int database = 0; database < ids.Length; database++)
+        for (int database = 0; database < Math.Min(ids.Length, Looked); database++)
         {
             uint ns = Volatile.Read(ref ids[database]) - 1; // 0, which is none, becomes more than there are
-            if (ns < known && database != Reserved)
+            if (ns < known)
                 keys += expiring ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys;
         }
         return keys;
@@ -143,7 +144,16 @@ public sealed unsafe class NamespaceTable
     {
         get
         {
-            lock (_gate) return _retired.Count > RetiredMax;
+            lock (_gate) return _retired.Count > BehindMax;
+        }
+    }
+
+    /// <summary>The step that holds the locks, in which nothing is emptied, may make no more.</summary>
+    public bool IsFull
+    {
+        get
+        {
+            lock (_gate) return _core!.IsMine && _retired.Count >= RetiredMax;
         }
     }
 
@@ -247,7 +257,7 @@ public sealed unsafe class NamespaceTable
     /// <summary>The ids that await emptying, empty if none.</summary>
     internal uint[] Retired()
     {
-        lock (_gate) return _retired.Count == 0 ? [] : _retired.ToArray();
+        lock (_gate) return [.. _retired.Select(static one => one.Id)];
     }
 
     /// <summary>The id has no record left.</summary>
@@ -255,8 +265,11 @@ public sealed unsafe class NamespaceTable
     {
         lock (_gate)
         {
-            if (_retired.Remove(id))
-                _resting.Enqueue((id, nowMs));
+            int at = _retired.FindIndex(one => one.Id == id);
+            if (at < 0)
+                return;
+            _resting.Add((id, nowMs, _retired[at].Database));
+            _retired.RemoveAt(at);
         }
     }
 
@@ -309,7 +322,7 @@ public sealed unsafe class NamespaceTable
         {
             for (int i = 0; i < _core.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, unused)->Retired = 0;
             if (databases[unused] < 0)
-                _resting.Enqueue((unused, _movers!.NowMs));
+                _resting.Add((unused, _movers!.NowMs, NoDatabase));
         }
         _fresh = next;
     }
@@ -329,18 +342,23 @@ public sealed unsafe class NamespaceTable
     // Every partition is locked.
     private long Empty(int database)
     {
-        if (HasRecords(Ids[database] - 1))
-            return Replace(database, NextId(database));
-        _core!.Observer?.OnFlush(database);
-        return 0;
+        if (!HasRecords(Ids[database] - 1))
+        {
+            _core!.Observer?.OnFlush(database);
+            return 0;
+        }
+        if (!TryRested(database, out uint next))
+            return Replace(database, FreshId());
+        for (int i = 0; i < _core!.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, next)->Retired = 0;
+        return Replace(database, next);
     }
 
     private bool HasRecords(uint id)
     {
         for (int i = 0; i < _core!.Shape->PartitionCount; i++)
         {
-            NamespaceCount* count = _core.CountOf(_core.Shape->Partitions + i, id);
-            if ((count->Keys | count->Chunks) != 0)
+            Partition* partition = _core.Shape->Partitions + i;
+            if (id < partition->CountsMax && (partition->Counts[id].Keys | partition->Counts[id].Chunks) != 0)
                 return true;
         }
         return false;
@@ -351,7 +369,6 @@ public sealed unsafe class NamespaceTable
     {
         uint old = Ids[database] - 1;
         _core!.Observer?.OnFlush(database);
-        for (int i = 0; i < _core.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, fresh)->Retired = 0;
         Volatile.Write(ref Ids[database], fresh + 1);
         Volatile.Write(ref _changes, _changes + 1);
         _core.Databases[fresh] = database;
@@ -361,8 +378,8 @@ public sealed unsafe class NamespaceTable
     // Every partition is locked. Returns the keys given up.
     private long Retire(uint old)
     {
-        _core!.Databases[old] = Former(_core.Databases[old]);
-        _retired.Add(old);
+        _retired.Add((old, _core!.Databases[old]));
+        _core.Databases[old] = NoDatabase;
         long keys = 0;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
         {
@@ -423,22 +440,17 @@ public sealed unsafe class NamespaceTable
         Volatile.Write(ref _ids, []);
     }
 
-    // An id stands for a number, or for none: negative then, and if it stood for one before, that can be told.
-    private static int Former(int database) => database < 0 ? database : NoDatabase - 1 - database;
-
     // No partition is locked, or the step holds those it comes to.
     private uint TakeId(int database)
     {
-        uint id = NextId(database);
+        if (!TryRested(database, out uint id))
+            return FreshId();
         for (int i = 0; i < _core!.Shape->PartitionCount; i++) Revive(_core.Shape->Partitions + i, id);
         return id;
     }
 
-    // Still retired, if it has rested.
-    private uint NextId(int database)
+    private uint FreshId()
     {
-        if (TryRested(database, out uint rested))
-            return rested;
         Garnet.Common.Faults.Check.That(_fresh < IdsMax, "store.U18 a namespace id fits 24 bits");
         if (_fresh == _core!.Databases.Length)
         {
@@ -450,26 +462,16 @@ public sealed unsafe class NamespaceTable
         return _fresh++;
     }
 
-    // One that has rested; where too many rest, one that stood for the same number.
+    // One that has rested; where too many rest, one that stood for the same number. It is retired still.
     private bool TryRested(int database, out uint id)
     {
-        id = 0;
-        if (_resting.TryPeek(out (uint Id, long AtMs) oldest) && _movers!.NowMs - oldest.AtMs >= RestMs)
-        {
-            id = _resting.Dequeue().Id;
-            return true;
-        }
-        for (int looks = 0; looks < Looks && _resting.Count >= RestingMax; looks++)
-        {
-            oldest = _resting.Dequeue();
-            if (database != NoDatabase && _core!.Databases[oldest.Id] == Former(database))
-            {
-                id = oldest.Id;
-                return true;
-            }
-            _resting.Enqueue(oldest);
-        }
-        return false;
+        int at = _resting.Count > 0 && _movers!.NowMs - _resting[0].AtMs >= RestMs ? 0
+            : _resting.Count >= RestingMax && database != NoDatabase ? _resting.FindIndex(one => one.Database == database)
+            : -1;
+        id = at < 0 ? 0 : _resting[at].Id;
+        if (at >= 0)
+            _resting.RemoveAt(at);
+        return at >= 0;
     }
 
     private void Revive(Partition* partition, uint id)

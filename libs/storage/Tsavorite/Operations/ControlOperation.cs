@@ -32,13 +32,13 @@ internal static class ControlOperation
         switch ((opId, count))
         {
             case (FlushDatabase, 1):
-                store.Namespaces.Flush(first, wait: false);
+                store.Namespaces.Flush(first, wait: store.Namespaces.IsBehind);
                 return true;
             case (SwapDatabases, 2):
                 store.Namespaces.Swap(first, second);
                 return true;
             case (FlushAll, 0):
-                store.Namespaces.FlushAll(wait: false);
+                store.Namespaces.FlushAll(wait: store.Namespaces.IsBehind);
                 return true;
             default:
                 return false;

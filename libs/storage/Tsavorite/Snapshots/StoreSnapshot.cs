@@ -234,7 +234,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     /// <summary>The segments that it names; whole, it hands out what is in them only in this way.</summary>
     internal uint[] NamedSegments => _names?.Segments ?? [];
 
-    /// <summary>The database that the namespace stood for at the cut, negative if it was given up.</summary>
+    /// <summary>The database that the namespace stood for at the cut, -1 if it was given up.</summary>
     internal int DatabaseOf(uint ns) => _databases[ns];
 
     /// <summary>True, and noted, if the word's record lies on the tier; the partition is locked.</summary>
