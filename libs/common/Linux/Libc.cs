@@ -19,7 +19,7 @@ public static unsafe partial class Libc
         ENFILE = 23, EMFILE = 24, ENOMEM = 12;
     public const int ECONNABORTED = 103;
     public const int EPERM = 1, ENOENT = 2, ENXIO = 6, EEXIST = 17, EINVAL = 22, ENOSPC = 28, EDQUOT = 122, EOPNOTSUPP = 95, EIO = 5;
-    public const int EFBIG = 27, ETIMEDOUT = 110;
+    public const int EFBIG = 27, ETIMEDOUT = 110, ECANCELED = 125;
 
     public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
     public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1;

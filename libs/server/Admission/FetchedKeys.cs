@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Tiering;
@@ -14,12 +15,21 @@ internal sealed class FetchedKeys : IKeyRule
     private const int TriesMax = 3;
     // Of one command: one that comes to more has got on for long enough, or counts by itself how far it is.
     private const int FetchedMax = 4096;
+    // Of one command that has been put off too often, to be waited for where it stands, with all clients of its core.
+    private const int LackedMax = 64;
+
+    private const string Refusal = "OOM the command names too many values on the tier", Next = "name fewer at a time";
+    private const string TooMuchWhy = "they cannot be at hand together; nothing was changed, " + Next;
+    private const string LeftWhy = "they made room for others before all were at hand; nothing was changed, " + Next;
 
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff)
     {
-        if (mayBePutOff)
-            Look(ref call, in keys, database);
+        if (!mayBePutOff)
+            return AdmissionResult.Allowed;
+        if (call.Client.FetchTooMuchIn == call.Client.Commands)
+            return AdmissionResult.Refused($"{Refusal}: {TooMuchWhy}");
+        Look(ref call, in keys, database);
         return AdmissionResult.Allowed;
     }
 
@@ -28,11 +38,18 @@ internal sealed class FetchedKeys : IKeyRule
     {
         if (!mayBePutOff || !call.Session.Tier!.HasMissing)
             return AdmissionResult.Allowed;
+        int lacked = call.Session.Tier.EndNamed();
         bool waits = MayTry(call.Client, missing: 0);
+        if (!waits && lacked > LackedMax)
+        {
+            call.Session.Tier.ForgetMissing();
+            return AdmissionResult.Refused($"{Refusal}: {LeftWhy}");
+        }
+
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
         call.Session.Tier.BeginReads();
-        return waits ? AdmissionResult.Until(new FetchWait(call.Session.Tier.TakeWanted())) : AdmissionResult.Allowed;
+        return waits ? AdmissionResult.Until(new FetchWait(call.Session.Tier.TakeWanted(), call.Client)) : AdmissionResult.Allowed;
     }
 
     /// <summary>Notes what is not at hand of the keys, to be fetched with what others need; false if all are.</summary>
@@ -46,7 +63,7 @@ internal sealed class FetchedKeys : IKeyRule
         for (int i = from; i < end; i++)
         {
             KeyRef key = call.KeyAt(keys[i], ns);
-            misses |= call.Session.Tier!.Foresee(key);
+            misses |= call.Session.Tier!.Foresee(key, keys.HeadsDo);
         }
 
         return misses;
@@ -75,6 +92,23 @@ internal sealed class FetchedKeys : IKeyRule
         (client.FetchCommand, client.FetchTries) = (client.Commands, tries);
         MemoryWait.Carry(client);
         return true;
+    }
+
+    /// <summary>The error of a command that has found out in its run that it names more than can be at hand together.</summary>
+    internal static GarnetException TooMuch() => new(ExitKind.Data, Refusal, TooMuchWhy, Next);
+
+    /// <summary>The same of one that has been put off too often, as others drove out what it had.</summary>
+    internal static GarnetException LeftAgain() => new(ExitKind.Data, Refusal, LeftWhy, Next);
+
+    /// <summary>True if so many of the keys are not at hand that the command is not to wait for each where it stands.</summary>
+    internal static bool LacksMany(ref Call call, in KeyPositions keys, int database)
+    {
+        int lacked = 0;
+        if (keys.Count <= LackedMax || !call.Worker.Store.Namespaces.TryId(database, out uint ns))
+            return false;
+        for (int i = 0; i < keys.Count && lacked <= LackedMax; i++)
+            lacked += call.Session.Tier!.Lacks(call.KeyAt(keys[i], ns), keys.HeadsDo) ? 1 : 0;
+        return lacked > LackedMax;
     }
 
     /// <summary>The running command knows itself that it has got on: it may be put off as often again.</summary>

@@ -16,6 +16,7 @@ internal static class Unmet
     internal static bool IsForNow(Exception error) => error is ColdMissException or RoomMissException;
 
     /// <summary>What the client is told about it.</summary>
-    internal static string TextOf(Exception error) =>
-        error is GarnetException environment ? $"ERR {environment.What}: {environment.Why}" : "ERR " + TooMuch.TextOf(error);
+    internal static string TextOf(Exception error) => error is not GarnetException environment ? "ERR " + TooMuch.TextOf(error)
+        : environment.What.StartsWith("OOM ", StringComparison.Ordinal) ? $"{environment.What}: {environment.Why}"
+        : $"ERR {environment.What}: {environment.Why}";
 }

@@ -82,6 +82,7 @@ internal sealed unsafe class Connection
     internal long OverSoftLimitSinceMs;
     internal long FetchCommand;      // number of the command that was put off for the tier last
     internal int FetchTries;         // how often in a row, not counting where it had got on
+    internal long FetchTooMuchIn = NoCommand; // number of the command that names more of the tier than can be at hand together
     internal long FetchHeldIn = NoCommand; // number of the command that has been put off too often last
     internal ulong FetchedFirst;     // what the command was put off for first
     internal HashSet<ulong>? Fetched; // all that it was put off for, if that is more

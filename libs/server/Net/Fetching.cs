@@ -72,17 +72,21 @@ internal sealed unsafe class Fetching
     private Parking BeginReads(Connection client, Frame* frame)
     {
         Look(client, frame);
+        _tier!.EndNamed();
         LookBehind(client);
-        _tier!.BeginReads();
-        return new FetchWait(_tier.TakeWanted());
+        _tier.BeginReads();
+        return new FetchWait(_tier.TakeWanted(), client);
     }
 
     private void Look(Connection client, Frame* frame)
     {
-        var call = new Call(_worker, client, _runner.Batch.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        Call call = CallOf(client, frame);
         if (KeyPositions.TryOf(ref call, _worker.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys))
             FetchedKeys.Look(ref call, in keys, client.Database);
     }
+
+    private Call CallOf(Connection client, Frame* frame) =>
+        new(_worker, client, _runner.Batch.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
 
     // It is fetched with what the running command needs, side by side: otherwise a pipeline would wait for the device at each of its commands.
     private void LookBehind(Connection client)
@@ -102,9 +106,28 @@ internal sealed unsafe class Fetching
     }
 
     // In the middle of its first change an edit has changed nothing yet, or does not ask.
-    private bool MayFetch() =>
-        MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript)
-        && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At], _tier!.Missing);
+    private bool MayFetch()
+    {
+        if (!MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript))
+            return false;
+        Connection client = _runner.Batch.Clients[_runner.At];
+        if (client.FetchTooMuchIn == client.Commands)
+            throw FetchedKeys.TooMuch();
+        bool wasHeld = client.FetchHeldIn == client.Commands;
+        if (FetchedKeys.MayTry(client, _tier!.Missing))
+            return true;
+        if (!wasHeld && LacksMany(client))
+            throw FetchedKeys.LeftAgain();
+        return false;
+    }
+
+    private bool LacksMany(Connection client)
+    {
+        Frame* frame = _runner.Batch.Frames + _runner.At;
+        Call call = CallOf(client, frame);
+        return KeyPositions.TryOf(ref call, _worker.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys)
+            && FetchedKeys.LacksMany(ref call, in keys, client.Database);
+    }
 
     // A script asks before it takes its locks.
     private bool MayWaitForRoom() =>

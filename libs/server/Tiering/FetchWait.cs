@@ -3,11 +3,18 @@ using Tsavorite;
 
 namespace Garnet.Server.Tiering;
 
-/// <summary>A command whose values are being fetched from the tier; it is framed again once they are there.</summary>
-internal sealed class FetchWait(ColdWait wanted) : Parking
+/// <summary>A command whose values are being fetched from the tier; it is framed again once they are there, or once it is known that it names too many.</summary>
+internal sealed class FetchWait(ColdWait wanted, Connection of) : Parking
 {
     /// <summary>True while one of them is on its way.</summary>
-    internal bool IsWaiting(Worker worker) => worker.Session.Tier!.Awaits(wanted);
+    internal bool IsWaiting(Worker worker)
+    {
+        if (worker.Session.Tier!.Awaits(wanted))
+            return true;
+        if (wanted.IsTooMuch)
+            of.FetchTooMuchIn = of.Commands + 1; // as it is framed again
+        return false;
+    }
 
     internal override bool OutlivesPeer => true;
 

@@ -33,6 +33,8 @@ namespace Tsavorite;
 /// </summary>
 public sealed unsafe class Store : IDisposable
 {
+    /// <summary>What an edit is refused with (<see cref="GarnetException.What"/>) whose value lies on a tier and may not come back to be changed.</summary>
+    public const string NoRoomToReturn = "OOM command not allowed when used memory > 'maxmemory'";
     /// <summary>Longest key in bytes.</summary>
     public const int KeyBytesMax = ushort.MaxValue;
     /// <summary>Longest value in bytes.</summary>

@@ -12,7 +12,7 @@ public sealed unsafe partial class StoreSession
     internal Outcome ModifyReadable<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        Tier!.FetchFirst(partition, key, NowMs, _heldCount != 0);
+        Tier!.FetchFirst(partition, key, NowMs, _heldCount != 0, headDoes: operation.IsBlind);
         while (true)
         {
             bool announced = Enter(partition, key, ref operation);
@@ -56,6 +56,9 @@ public sealed unsafe partial class StoreSession
             _changes--; // nothing was changed (store.C7)
             partition->Claim = before;
             Exit(partition, announced);
+            long counted = _changes + 2;
+            if (e is GarnetException { What: Store.NoRoomToReturn })
+                Room.Miss(_writer.LackedBytes, ref counted); // put off, if it can be
             throw;
         }
         _changes++;
@@ -69,7 +72,7 @@ public sealed unsafe partial class StoreSession
     private Outcome ReadCold<T>(Partition* partition, byte* bucket, in KeyRef key, ref T read, bool quiet,
         ulong sequences) where T : struct, IRead
     {
-        if (!Tier!.TryFind(partition, bucket, key, sequences, out ColdFound found))
+        if (!Tier!.TryFind(partition, bucket, key, sequences, !T.WantsValue, out ColdFound found))
             return Outcome.Unchanged;
         bool live = found.Image != null && Record.IsLive(found.Image, NowMs);
         if (live)
@@ -87,7 +90,7 @@ public sealed unsafe partial class StoreSession
 
     private bool ReadColdLocked<T>(Partition* partition, byte* bucket, in KeyRef key, ref T read, bool quiet) where T : struct, IRead
     {
-        ColdFound found = Tier!.FindLocked(partition, bucket, key);
+        ColdFound found = Tier!.FindLocked(partition, bucket, key, !T.WantsValue);
         if (found.Image == null || !Record.IsLive(found.Image, NowMs))
             return false;
         read.Look(Record.View(found.Image, found.Word));

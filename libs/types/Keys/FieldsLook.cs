@@ -12,6 +12,8 @@ public struct FieldsLook : IRead
     public ulong ETag;
     public int Frequency;
 
+    public static bool WantsValue => false;
+
     public void Look(in RecordView record)
     {
         Kind = record.Kind;

@@ -86,7 +86,7 @@ internal sealed class RoomLineTests
     {
         Connection first = Waiting(), second = Waiting();
         Parking room = first.Waiting!;
-        first.Waiting = new FetchWait(null!);
+        first.Waiting = new FetchWait(null!, first);
         second.Commands++;
         Assert.That(_line.IsBehind(second), Is.False);
         Assert.That(Called(), Is.EqualTo(new[] { second }));

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -31,5 +32,41 @@ internal sealed class ReturnLimitTests
         Assert.That(bench.Fields("k" + done, Later, etag: 0), Is.EqualTo(Outcome.Done), "there is room again");
         Assert.That(bench.Get("k" + done), Is.EqualTo(TieredBench.Value(done, Bytes)));
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void Nor_do_edits_of_them()
+    {
+        using SimulatedMedium medium = new(192 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = Limit, TierSegmentBytes = 1 << 20 });
+        for (int i = 0; i < Keys; i += AtOnce)
+        {
+            for (int key = i; key < i + AtOnce; key++) bench.Set("k" + key, TieredBench.Value(key, Bytes));
+            bench.Demote();
+        }
+        bench.Session.Tier!.MayPostpone = static () => false;
+        int done = 0;
+        while (done < Keys && TryFlip(bench, done)) done++;
+        Assert.That(done, Is.InRange(AtOnce, Keys - 2), "the next is refused");
+        Assert.That(bench.Store.Figures().UsedBytes, Is.LessThanOrEqualTo(bench.Store.Core.Arena.Ceiling + Arena.BeyondAssured(bench.Store.Core.Arena.Ceiling)));
+        Assert.That(bench.Get("k" + done), Is.EqualTo(TieredBench.Value(done, Bytes)), "it is what it was");
+        bench.Demote();
+        bench.StepUntilIdle();
+        Assert.That(TryFlip(bench, done), Is.True, "there is room again");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    private static bool TryFlip(Bench bench, int key)
+    {
+        FlipEdit edit = new() { Chunk = FlipEdit.NoChunk };
+        try
+        {
+            return bench.Session.Edit(bench.Key("k" + key), ref edit) == Outcome.Done;
+        }
+        catch (GarnetException e)
+        {
+            Assert.That(e.What, Is.EqualTo(Store.NoRoomToReturn));
+            return false;
+        }
     }
 }

@@ -22,6 +22,19 @@ internal static class TieredBench
         Assert.That(bench.Tier().Records, Is.GreaterThanOrEqualTo(keys));
     }
 
+    /// <summary>True if the key can be read; an error is no.</summary>
+    public static bool Has(this Bench bench, string key)
+    {
+        try
+        {
+            return bench.Get(key) is not null;
+        }
+        catch (Garnet.Common.GarnetException)
+        {
+            return false;
+        }
+    }
+
     public static byte[] Value(int seed, int bytes)
     {
         byte[] value = new byte[bytes];

@@ -22,6 +22,9 @@ internal readonly struct KeyPositions
     /// <inheritdoc cref="KeySpec.AtOnceMax"/>
     internal int AtOnceMax { get; private init; }
 
+    /// <inheritdoc cref="KeySpec.HeadsUpTo"/>
+    internal bool HeadsDo { get; private init; }
+
     /// <summary>How many keys there are.</summary>
     internal int Count => _keys + (_target > 0 ? 1 : 0) + (_store > 0 ? 1 : 0);
 
@@ -78,7 +81,10 @@ internal readonly struct KeyPositions
         if (!TryNumber(ref call, name, count, keys, out int number))
             return false;
         int store = keys.StoreFrom > 0 ? StoreAt(ref call, name + keys.StoreFrom, name + count, keys.StoresDistances) : 0;
-        positions = new KeyPositions(keys.Target > 0 ? name + keys.Target : 0, name + keys.First, keys.Step, number, store);
+        positions = new KeyPositions(keys.Target > 0 ? name + keys.Target : 0, name + keys.First, keys.Step, number, store)
+        {
+            HeadsDo = count <= keys.HeadsUpTo,
+        };
         int last = Math.Max(keys.First + ((number - 1) * keys.Step), keys.Target);
         return positions.Count > 0 && last < count;
     }

@@ -29,6 +29,11 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>So many of those the command takes at once, and goes on with the others from <c>Parking.NextKey</c> on; 0: it takes all.</summary>
     public int AtOnceMax { get; init; }
 
+    /// <summary>
+    /// A call of so many arguments at most asks no more of what its keys hold than whether they are there, and of what kind: of what lies on a tier only that is fetched. 0: none does.
+    /// </summary>
+    public int HeadsUpTo { get; init; }
+
     /// <summary>True if the command has keys at all.</summary>
     public bool Any => First > 0 || StreamsFrom > 0;
 

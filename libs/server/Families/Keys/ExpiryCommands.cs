@@ -28,7 +28,8 @@ internal static class ExpiryCommands
             "Sets when a key expires.") with { Since = since };
 
     internal static CommandSpec GetSpec(string name, string since) =>
-        KeyCommands.Spec(name, 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO ACCESS", "key",
+        KeyCommands.Spec(name, 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One with { HeadsUpTo = int.MaxValue },
+            "RO ACCESS", "key",
             "Returns when a key expires: -1 never, -2 no such key.") with { Since = since };
 
     internal static Reply Change(ref Call call, bool inSeconds, bool absolute)

@@ -184,35 +184,35 @@ internal enum Transfer
 
 internal readonly struct Del : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("DEL", -2, CommandFlags.Write | CommandFlags.Quick, KeySpec.All, "RM DELETE", "key [key ...]", "Deletes one or more keys.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("DEL", -2, CommandFlags.Write | CommandFlags.Quick, KeySpec.All with { HeadsUpTo = int.MaxValue }, "RM DELETE", "key [key ...]", "Deletes one or more keys.") with { Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.Remove(ref call);
 }
 
 internal readonly struct Unlink : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("UNLINK", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.All, "RM DELETE", "key [key ...]", "Deletes one or more keys; memory is freed in the background.") with { Since = "4.0.0" };
+    public static CommandSpec Spec => KeyCommands.Spec("UNLINK", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.All with { HeadsUpTo = int.MaxValue }, "RM DELETE", "key [key ...]", "Deletes one or more keys; memory is freed in the background.") with { Since = "4.0.0" };
 
     public static Reply Run(ref Call call) => KeyCommands.Remove(ref call);
 }
 
 internal readonly struct Exists : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("EXISTS", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("EXISTS", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All with { HeadsUpTo = int.MaxValue }, "RO", "key [key ...]", "Counts the named keys that exist.") with { Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.CountPresent(ref call, quiet: false);
 }
 
 internal readonly struct Touch : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("TOUCH", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist and marks them as used.") with { Since = "3.2.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("TOUCH", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All with { HeadsUpTo = int.MaxValue }, "RO", "key [key ...]", "Counts the named keys that exist and marks them as used.") with { Since = "3.2.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.CountPresent(ref call, quiet: false);
 }
 
 internal readonly struct TypeOf : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("TYPE", 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO", "key", "Returns what kind of value a key holds.");
+    public static CommandSpec Spec => KeyCommands.Spec("TYPE", 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One with { HeadsUpTo = int.MaxValue }, "RO", "key", "Returns what kind of value a key holds.");
 
     public static Reply Run(ref Call call)
     {

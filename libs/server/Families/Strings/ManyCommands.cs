@@ -132,6 +132,8 @@ internal static unsafe class ManyCommands
 /// <summary>Asks only whether the key is there.</summary>
 internal struct PresenceLook : IRead
 {
+    public static bool WantsValue => false;
+
     public readonly void Look(in RecordView record)
     {
     }
@@ -180,7 +182,7 @@ internal readonly struct MGet : ICommand
 
 internal readonly struct MSet : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MSET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW UPDATE", "key value [key value ...]", "Sets the string values of one or more keys, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MSET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs with { HeadsUpTo = int.MaxValue }, "OW UPDATE", "key value [key value ...]", "Sets the string values of one or more keys, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {
@@ -193,7 +195,7 @@ internal readonly struct MSet : ICommand
 
 internal readonly struct MSetNx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MSETNX", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW INSERT", "key value [key value ...]", "Sets the string values of one or more keys only when none of them exists, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MSETNX", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs with { HeadsUpTo = int.MaxValue }, "OW INSERT", "key value [key value ...]", "Sets the string values of one or more keys only when none of them exists, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {

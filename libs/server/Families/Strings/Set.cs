@@ -9,7 +9,7 @@ namespace Garnet.Server.Families.Strings;
 /// <summary>SET with all its options (Redis 8.4, Valkey 9).</summary>
 internal readonly unsafe struct Set : ICommand
 {
-    public static CommandSpec Spec => new("SET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { Usage = "RW ACCESS UPDATE", UsageOf = UsageOf })
+    public static CommandSpec Spec => new("SET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { Usage = "RW ACCESS UPDATE", UsageOf = UsageOf, HeadsUpTo = 3 })
     {
         Group = "string",
         Syntax = "key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | " +

@@ -122,7 +122,7 @@ internal readonly unsafe struct SetNx : ICommand
 
 internal readonly struct SetEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "OW UPDATE", "key seconds value", "Sets the string value and the expiry of a key in seconds.") with { Event = KeyEvent.Set with { ExpiryAt = KeyEvent.Always }, Since = "2.0.0" };
+    public static CommandSpec Spec => StringCommands.Spec("SETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { HeadsUpTo = int.MaxValue }, "OW UPDATE", "key seconds value", "Sets the string value and the expiry of a key in seconds.") with { Event = KeyEvent.Set with { ExpiryAt = KeyEvent.Always }, Since = "2.0.0" };
 
     public static Reply Run(ref Call call) => RunAny(ref call, inSeconds: true);
 
@@ -141,7 +141,7 @@ internal readonly struct SetEx : ICommand
 
 internal readonly struct PSetEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("PSETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "OW UPDATE", "key milliseconds value", "Sets the string value and the expiry of a key in milliseconds.") with { Event = KeyEvent.Set with { ExpiryAt = KeyEvent.Always }, Since = "2.6.0" };
+    public static CommandSpec Spec => StringCommands.Spec("PSETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { HeadsUpTo = int.MaxValue }, "OW UPDATE", "key milliseconds value", "Sets the string value and the expiry of a key in milliseconds.") with { Event = KeyEvent.Set with { ExpiryAt = KeyEvent.Always }, Since = "2.6.0" };
 
     public static Reply Run(ref Call call) => SetEx.RunAny(ref call, inSeconds: false);
 }

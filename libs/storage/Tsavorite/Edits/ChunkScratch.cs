@@ -35,12 +35,17 @@ internal sealed unsafe class ChunkScratch : IDisposable
 
     /// <summary>
     /// What was fetched, for an edit or a look. A look shows it where it lies, unless it was read often enough to come back; a change has it in memory first (store.C5).
+    /// A root comes back within the limit of <see cref="RecordRoom.MayReturn"/>, before anything is changed; whoever waits for his reads has had room made before.
     /// </summary>
+    /// <exception cref="GarnetException">There is no room for the root (<see cref="Store.NoRoomToReturn"/>).</exception>
     public byte* Take(StoreCore core, Partition* partition, byte* bucket, in ColdFound found, EditAim aim, long nowMs)
     {
         Cold!.Forget(); // others of the same tag need not be looked at
         if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
             return found.Image;
+        bool isAsked = aim == EditAim.Change && Record.Kind(found.Image) != RecordKind.Chunk && Cold!.MayPostpone is not null;
+        if (isAsked && Record.IsLive(found.Image, nowMs) && !RecordRoom.MayReturn(core, partition, found.Image, out _))
+            throw NoRoom();
         TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
         return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
     }
@@ -50,6 +55,9 @@ internal sealed unsafe class ChunkScratch : IDisposable
         _memory?.Dispose();
         _memory = null;
     }
+
+    private static GarnetException NoRoom() => new(ExitKind.Data, Store.NoRoomToReturn,
+        "the value lies on the tier and would have to come back to be changed", "Wait until memory has room again");
 
     private bool IsToComeBack(StoreCore core, in ColdFound found, long nowMs)
     {

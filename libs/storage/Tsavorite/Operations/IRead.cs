@@ -11,4 +11,7 @@ public interface IRead
     /// call. The store says afterwards whether the last look was true.
     /// </summary>
     void Look(in RecordView record);
+
+    /// <summary>False if it looks at no byte of the value: of a record on a tier that need not be at hand.</summary>
+    static virtual bool WantsValue => true;
 }

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common.Faults;
 
 namespace Tsavorite;
 
@@ -122,19 +123,68 @@ internal sealed unsafe class Writer : IDisposable
     private Outcome ChangeCold<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
     {
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
-        byte* image = _cold!.Find(_shape, partition, bucket, key, out ulong* slot);
+        ulong* slot;
+        byte* image = operation.IsBlind ? _cold!.FindHead(_shape, partition, bucket, key, out slot)
+            : _cold!.Find(_shape, partition, bucket, key, out slot);
         if (image == null && _cold is { PassesDamaged: true, HasMissing: false })
             return ChangeDamaged(partition, key, ref operation, nowMs);
         if (image == null)
             return _cold!.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
         _cold!.Forget(); // others of the same tag need not be looked at
-        if (!operation.IsBlind && !RecordRoom.MayReturn(_core, partition, image, out long bytes))
+        Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = image, NowMs = nowMs };
+        if (operation.IsBlind)
+            return ChangeBlind(target, key, ref operation);
+        if (!RecordRoom.MayReturn(_core, partition, image, out long bytes))
         {
             _scratch.LackedBytes = bytes;
             return Outcome.OutOfMemory;
         }
         bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
         return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
+    }
+
+    // What removes a cold record, or takes its place whatever it was, needs its head alone, which may be all that was kept of it: nothing comes back for it.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Outcome ChangeBlind<T>(in Target target, in KeyRef key, ref T operation) where T : struct, IModify
+    {
+        byte* image = target.Record;
+        RecordView existing = Record.View(image, *target.Slot);
+        if (existing.ExpireAtMs != 0 && existing.ExpireAtMs <= target.NowMs)
+        {
+            _core.RemoveColdUnasked(target.Partition, target.Bucket, target.Slot, key, image, KeyChange.Expired);
+            CountDeletion(key);
+            return Create(target.Partition, key, ref operation, target.NowMs);
+        }
+        NewRecord next = new() { Kind = existing.Kind, ExpireAtMs = existing.ExpireAtMs, ETag = existing.ETag };
+        Verdict verdict = operation.Plan(existing, ref next);
+        Check.That(verdict != Verdict.PutFields, "store.C5 what needs the value has it in memory first");
+        if (verdict == Verdict.Keep)
+            return Outcome.Unchanged;
+        if (verdict == Verdict.Put && IsTooLarge(key, next))
+            return Outcome.TooLarge;
+        ulong word = 0;
+        if (verdict == Verdict.Put && !TryFill(target, key, next, out word))
+            return Refuse(key, next);
+        if (verdict == Verdict.Put)
+            operation.Write(existing, new Span<byte>(Record.Value(_shape->Base + IndexWord.Offset(word)), next.ValueBytes), false);
+        else if (_core.Hooked)
+            Announce(target.Partition, key, ref operation, KeyChange.Removed);
+        if (verdict == Verdict.Put)
+            ColdSwitch.ToMemory(_core, target, key.Namespace, word);
+        else
+            ColdSwitch.ToNothing(_core, target, key.Namespace);
+        if (verdict == Verdict.Put && _core.Hooked)
+            Announce(target.Partition, key, ref operation, KeyChange.Written);
+        return Outcome.Done;
+    }
+
+    private bool TryFill(in Target target, in KeyRef key, in NewRecord next, out ulong word)
+    {
+        byte* record = Staged == null ? null : Staged.TryTake(target.Partition, key, next);
+        if (record == null)
+            record = _core.Records.Append(target.Partition, Record.Round(Record.BytesFor(key, next)), next, target.NowMs, force: false);
+        word = record == null ? 0 : _core.Fill(record, Record.FlagsFor(next), key, next, 0);
+        return record != null;
     }
 
     // store.C11: there is a record, as far as anybody can say, and nobody can say what it holds. What takes its place comes first: nothing is given up for what is refused. The log
@@ -343,6 +393,11 @@ internal sealed unsafe class Writer : IDisposable
     private void RemoveDue(Partition* partition, byte* bucket, ulong* slot, in KeyRef key)
     {
         _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
+        CountDeletion(key);
+    }
+
+    private void CountDeletion(in KeyRef key)
+    {
         Entries++;
         LoggedBytes += key.Length + IWriteLog.EntryHeadBytes;
     }

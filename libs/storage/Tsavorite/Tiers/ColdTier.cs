@@ -212,6 +212,7 @@ internal sealed class ColdTier : IDisposable
         {
             0 => "its checksum is wrong",
             Libc.ETIMEDOUT => "the device has not answered",
+            Libc.ECANCELED => "the command has waited in place for too many others; name fewer at a time, and to a script as its keys",
             _ => new System.ComponentModel.Win32Exception(error).Message,
         }}";
 

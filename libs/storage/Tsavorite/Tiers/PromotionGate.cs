@@ -4,6 +4,7 @@ namespace Tsavorite;
 /// Decides whether a record that was read on the tier comes back to memory, the cheapest question first, and counts the answers.
 /// store.C8: whatever was considered was refused for one reason or admitted, and whatever was admitted came back or lost its place to somebody
 /// who was faster. Nothing waits in between: a refused record is considered again with its next read, and nothing is kept of it but its frequency.
+/// A look that has no more than the head of a record is not asked about: there is nothing to take back.
 /// </summary>
 internal sealed class PromotionGate(ColdTier tier)
 {

@@ -106,8 +106,11 @@ public sealed unsafe partial class SessionTier
     /// True if the key's record lies on the tier and is not at hand. For whoever knows the keys of a step before it begins: with
     /// <see cref="BeginReads"/> they are read side by side.
     /// </summary>
-    public bool Foresee(in KeyRef key)
+    /// <param name="key">The key.</param>
+    /// <param name="headDoes">The step asks no more of it than whether it is there, and of what kind: its value is not kept.</param>
+    public bool Foresee(in KeyRef key, bool headDoes = false)
     {
+        using HeadsAsked heads = new(Reads, headDoes);
         try
         {
             return IsMissing(Shape.PartitionOf(_shape, key.Hash), key);
@@ -117,6 +120,24 @@ public sealed unsafe partial class SessionTier
             return false; // the step itself finds out, and says it
         }
     }
+
+    /// <summary>The same, asked only.</summary>
+    public bool Lacks(in KeyRef key, bool headDoes)
+    {
+        (int, int) mark = Reads.Mark;
+        bool lacks = Foresee(key, headDoes);
+        Reads.Forget(mark);
+        return lacks;
+    }
+
+    /// <summary>All that <see cref="Foresee"/> has found until now is what one step names: it needs that together, and what follows is read ahead. How much that is.</summary>
+    public int EndNamed()
+    {
+        return Reads.Waits.Named = Reads.Mark.Wanted;
+    }
+
+    /// <summary>What <see cref="Foresee"/> has found is not read.</summary>
+    public void ForgetMissing() => Reads.Forget();
 
     /// <summary>True if that has found something since reads were begun last.</summary>
     public bool HasMissing => Reads.HasMissing;
@@ -155,7 +176,7 @@ public sealed unsafe partial class SessionTier
     /// Before a step over the key: fetches its record without the lock, so that nobody waits for it while the disk is read. With locks held it is
     /// read under them, when the step comes to it.
     /// </summary>
-    internal void FetchFirst(Partition* partition, in KeyRef key, long nowMs, bool isHeld, bool isQuiet = false)
+    internal void FetchFirst(Partition* partition, in KeyRef key, long nowMs, bool isHeld, bool isQuiet = false, bool headDoes = false)
     {
         Reads.BeginStep();
         Reads.IsQuiet = isQuiet;
@@ -166,6 +187,7 @@ public sealed unsafe partial class SessionTier
             _store.MakeRoomNow(nowMs);
         if (Reads.IsUntouched)
             return; // and if something goes there before the step has the lock, it finds out then
+        using HeadsAsked heads = new(Reads, headDoes);
         for (int tries = 0; tries < TriesMax && IsMissing(partition, key); tries++)
             Reads.Fetch();
     }
@@ -174,9 +196,10 @@ public sealed unsafe partial class SessionTier
     /// Looks for the key without the lock; <paramref name="sequences"/> are those of the structure and the bucket. False: look again, either because something has moved,
     /// or because what was missing has been fetched meanwhile.
     /// </summary>
-    internal bool TryFind(Partition* partition, byte* bucket, in KeyRef key, ulong sequences, out ColdFound found)
+    internal bool TryFind(Partition* partition, byte* bucket, in KeyRef key, ulong sequences, bool headDoes, out ColdFound found)
     {
         Reads.BeginStep();
+        using HeadsAsked heads = new(Reads, headDoes);
         found.Image = Reads.Find(_shape, partition, bucket, key, out found.Slot);
         StoreTestHooks.Yield(YieldPoint.Value);
         found.Word = found.Image == null ? 0 : *found.Slot;
@@ -192,8 +215,9 @@ public sealed unsafe partial class SessionTier
     }
 
     /// <summary>Looks for the key under the partition's lock.</summary>
-    internal ColdFound FindLocked(Partition* partition, byte* bucket, in KeyRef key)
+    internal ColdFound FindLocked(Partition* partition, byte* bucket, in KeyRef key, bool headDoes = false)
     {
+        using HeadsAsked heads = new(Reads, headDoes);
         ColdFound found;
         while ((found.Image = Reads.Find(_shape, partition, bucket, key, out found.Slot)) == null && Reads.HasMissing)
             Reads.Fetch();
@@ -211,6 +235,8 @@ public sealed unsafe partial class SessionTier
     {
         ColdTier tier = _core.Tier!;
         Reads.Hits++;
+        if (Reads.IsHead(found.Word))
+            return; // there is no value to take back: nothing is asked of the gate
         if (!tier.Gate.Admits(found.Word, _core.Arena, ColdRecord.BytesOf(found.Image), Partition.IsHeld(partition)))
             return;
         Partition.Enter(partition);
@@ -226,7 +252,7 @@ public sealed unsafe partial class SessionTier
     internal void PromoteLocked(Partition* partition, byte* bucket, in ColdFound found, long nowMs)
     {
         Reads.Hits++;
-        if (!_core.IsToBePromoted(found.Slot, found.Image))
+        if (Reads.IsHead(found.Word) || !_core.IsToBePromoted(found.Slot, found.Image))
             return;
         if (_core.TakeBack(partition, bucket, found.Slot, found.Image, nowMs, TierCount.Promoted) == null)
             _core.Tier!.Count(TierCount.Lost);

@@ -24,6 +24,16 @@ internal static unsafe class ColdLooks
         return null;
     }
 
+    /// <summary>The same for a look that needs no more than the head of the record.</summary>
+    public static byte* FindHead(this ColdReads reads, Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out ulong* slot)
+    {
+        using HeadsAsked heads = new(reads, headsDo: true);
+        return reads.Find(shape, partition, bucket, key, out slot);
+    }
+
+    /// <summary>True if no more than the head of the word's record is at hand: there is nothing to take back to memory.</summary>
+    public static bool IsHead(this ColdReads reads, ulong word) => reads.Known(word) is { IsHead: true };
+
     /// <summary>
     /// A word of the bucket that may be the key's by all that it says, and whose record was read and is not what was written; null: there is none. Under the
     /// partition's lock. <paramref name="where"/>: what a person is told of the place.

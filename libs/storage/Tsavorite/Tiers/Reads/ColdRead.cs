@@ -35,6 +35,12 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
     public LongRead? Long;
     public bool IsLong => Parts > 1;
+    /// <summary>Somebody asks for its value. Until it has come; what nobody has asked for by then is not kept.</summary>
+    public bool IsWanted;
+    /// <summary>Whoever waited for it has given it up before the device had it: it is not read, unless somebody comes to it first.</summary>
+    public bool IsInVain;
+    /// <summary>The value was not kept: there is what stands before it alone (<see cref="ColdRecord.HeadBytes"/>).</summary>
+    public bool IsHead;
     /// <summary>It was read as a whole and is not what was written: another read would bring no more, as it might of a device that fails.</summary>
     public bool IsDamaged => State == ColdReadState.Failed && Error == 0;
     /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
@@ -70,12 +76,24 @@ internal sealed unsafe class ColdRead(ulong word)
         return result == Bytes && ColdRecord.TryMeasure((byte*)To + Skip, Bytes - Skip, Place, out bytes);
     }
 
-    /// <summary>Copies so much of it to where it stays, which has as much room and some slack.</summary>
-    public void CopyTo(nint to, int bytes)
+    /// <summary>A look has come to it, which may need no more than its head; false if it needs more than was kept.</summary>
+    public bool Serves(bool headsDo)
     {
+        IsInVain = false;
+        IsWanted |= !headsDo;
+        return headsDo || !IsHead;
+    }
+
+    /// <summary>Bytes that are kept of the record, whose first byte is there: all, or its head where nobody wants its value.</summary>
+    public int KeptBytes(byte* from, int bytes) => IsWanted ? bytes : (int)ColdRecord.HeadBytes(from);
+
+    /// <summary>Copies so many of the record's bytes to where they stay, which has as much room and some slack.</summary>
+    public void Keep(nint to, byte* from, int kept)
+    {
+        IsHead = kept < ColdRecord.BytesOf(from);
         Record = (byte*)to;
-        (RecordBytes, State) = (bytes, ColdReadState.Ready);
-        new ReadOnlySpan<byte>((byte*)To + Skip, bytes).CopyTo(new Span<byte>(Record, bytes));
-        new Span<byte>(Record + bytes, SlackBytes).Clear();
+        (RecordBytes, State) = (kept, ColdReadState.Ready);
+        new ReadOnlySpan<byte>(from, kept).CopyTo(new Span<byte>(Record, kept));
+        new Span<byte>(Record + kept, SlackBytes).Clear();
     }
 }

@@ -66,6 +66,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Looks are nobody's reads: nothing is counted for them, and nothing comes back because of them.</summary>
     public bool LooksAside;
 
+    /// <summary>The look that is made needs no more of a record than its head (<see cref="HeadsAsked"/>).</summary>
+    public bool HeadsDo;
+
     /// <summary>Looks find nothing where what was read is damaged, instead of failing: for a step that needs to know no more (store.C11).</summary>
     public bool PassesDamaged;
 
@@ -98,7 +101,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public byte* Record(ulong word)
     {
         word = ColdAddress.Name(word);
-        if (Known(word) is { } read)
+        if (Known(word) is { } read && (read.Serves(HeadsDo) || !_reads.Remove(word))) // what is not whole goes when its time has come
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
@@ -121,7 +124,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ColdRead missing = new(word)
             {
                 Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
-                NeededIn = _needs,
+                NeededIn = _needs, IsWanted = !HeadsDo,
             };
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
@@ -222,20 +225,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public ColdWait TakeWanted()
     {
         _tier.Count(TierCount.Postponed);
-        List<ColdRead> reads = [];
-        foreach (ulong word in _wanted)
-        {
-            if (_reads.TryGetValue(word, out ColdRead? read))
-                StepWaits.Await(read, _needs, reads);
-        }
-        foreach (ColdRead read in _needed) // what is there already of what it needs at once stays for it
-        {
-            if (read.State == ColdReadState.Ready)
-                StepWaits.Await(read, _needs, reads);
-        }
-        Waits.AwaitUsed(_needs, reads);
+        ColdWait wait = Waits.Take(_reads, _wanted, _needed, _needs);
         ForgetWanted();
-        return new ColdWait([.. reads]);
+        return wait;
     }
 
     /// <summary>Begins to read what is missing; or refuses it, where the turn that runs has waited for long enough.</summary>
@@ -247,6 +239,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             if (!_reads.TryAdd(read.Word, read))
             {
+                _reads[read.Word].IsWanted |= read.IsWanted;
                 ComesNot(read); // missing twice
                 continue;
             }
@@ -383,6 +376,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void ForgetWanted()
     {
         _wanted.Clear();
+        Waits.Named = 0;
         BeginSeveral();
     }
 
@@ -404,6 +398,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         while (_device.HasRoom && ReadQueue.TryTake(_queued, _device, Refuse, out ColdRead? read))
         {
+            if (read.IsInVain)
+            {
+                _pending--;
+                _comingBytes -= read.BytesMax;
+                Discard(read);
+                continue;
+            }
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
             uint number = _segments.NumberOf(read.Word);
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
@@ -451,7 +452,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _comingBytes -= read.BytesMax;
         _tier.CountRead(read.Bytes, _tier.NowUs - read.BegunAtUs);
         if (read.TryMeasure(result, out int bytes, out int error))
-            read.CopyTo((nint)NativeMemory.Alloc((nuint)(bytes + ColdRead.SlackBytes)), bytes);
+            LongRoom.Keep(read, (byte*)read.To + read.Skip, bytes);
         else
             Fail(read, error);
         _device.GiveBack(read);
@@ -473,6 +474,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);
         if (!isSound)
             Fail(read, read.Long.Error);
+        else if (!read.IsWanted)
+            _longRoom.KeepHead(read);
         Keep(read);
     }
 

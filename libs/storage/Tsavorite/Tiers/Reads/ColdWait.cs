@@ -12,4 +12,19 @@ public sealed class ColdWait
 
     /// <summary>Nobody waits for it any more.</summary>
     internal bool IsOver { get; set; }
+
+    /// <summary>How many of the reads, the first ones, are what the step itself names: it needs them together.</summary>
+    internal int Named { get; init; }
+
+    /// <summary>How many of them have come, and what those that the step names take: values, and heads.</summary>
+    internal int Come { get; set; }
+
+    /// <inheritdoc cref="Come"/>
+    internal long Bytes { get; set; }
+
+    /// <inheritdoc cref="Come"/>
+    internal long HeadBytes { get; set; }
+
+    /// <summary>The step names more than is kept for one: it would never have all of it together.</summary>
+    public bool IsTooMuch { get; internal set; }
 }

@@ -4,7 +4,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// How long reads are waited for where others wait too, of a thread or a lock: they are not to pay for one key, nor for many of one command, script or transaction. What
-/// a disk that answers takes is not held against it, however much it reads.
+/// a disk that answers takes is not held against it, but for what nobody would wait for: a step that comes to thousands of records, one after the other, is ended too.
 /// </summary>
 internal sealed class HeldPatience
 {
@@ -13,8 +13,10 @@ internal sealed class HeldPatience
 
     /// <summary>For one of a segment whose other reads have not been answered: it will most likely not be either.</summary>
     public const long LateUs = 100_000;
+    /// <summary>For all of a turn, those that come in time too.</summary>
+    public const long LongestInAllUs = 10_000_000;
     private readonly List<ColdRead> _refused = [];
-    private long _turn, _spentUs, _step, _toBeToldBy;
+    private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy;
     private bool _isToBeTold;
 
     /// <summary>Waits in place that there were, of all.</summary>
@@ -33,10 +35,13 @@ internal sealed class HeldPatience
         {
             long turn = Turn is { } which ? which() : 0;
             if (Turn is null || turn != _turn)
-                (_turn, _spentUs) = (turn, 0);
-            return _spentUs >= LongestUs;
+                (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
+            return _spentUs >= LongestUs || IsTooLong;
         }
     }
+
+    // The device has answered all the while.
+    private bool IsTooLong => _inAllUs >= LongestInAllUs;
 
     /// <summary>How long a read of the turn may take.</summary>
     public long LeftUs(bool isLateNear) => IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
@@ -65,18 +70,19 @@ internal sealed class HeldPatience
         return hasGivenUp;
     }
 
-    /// <summary>The turn has waited for so long; in vain or not: a disk that is only slow, or a machine that is, is no reason for an error.</summary>
+    /// <summary>The turn has waited for so long; in vain or not: a disk that is only slow, or a machine that is, is no reason for an error, or much later.</summary>
     public void Spend(long microseconds, bool isInVain)
     {
         WaitedUs += microseconds;
         Waits++;
+        _inAllUs += microseconds;
         _spentUs += isInVain ? microseconds : 0;
     }
 
-    /// <summary>The step fails where it needs this, as if the device had not answered; nobody else does.</summary>
+    /// <summary>The step fails where it needs this, as if the device had not answered, or as it has had enough; nobody else does.</summary>
     public void Refuse(ColdRead read)
     {
-        (read.State, read.Error) = (ColdReadState.Failed, Libc.ETIMEDOUT);
+        (read.State, read.Error) = (ColdReadState.Failed, IsTooLong ? Libc.ECANCELED : Libc.ETIMEDOUT);
         _refused.Add(read);
     }
 

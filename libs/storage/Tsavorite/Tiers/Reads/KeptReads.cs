@@ -13,10 +13,21 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private const int LooksMax = 256; // at once: more are a walk over all that is kept, at each step
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
     public const int PlacedMax = 4096;
-    private readonly ReadQueue _short = new(), _long = new(), _failed = new(), _placed = new();
+    /// <summary>
+    /// Of heads, of which a step needs all that it names: so many bytes of one step at most, each with what it takes besides. Twice as much is kept of all steps.
+    /// </summary>
+    public const long HeadBytesOfStep = 48 << 20;
+    private const int BesidesHead = 256;
+    private readonly ReadQueue _short = new(), _long = new(), _failed = new(), _placed = new(), _heads = new();
 
     /// <summary>True if there is anything.</summary>
-    public bool HasAny => _short.Count + _long.Count + _failed.Count + _placed.Count != 0;
+    public bool HasAny => _short.Count + _long.Count + _failed.Count + _placed.Count + _heads.Count != 0;
+
+    /// <summary>Bytes of records in one segment that one step may need together, beside heads.</summary>
+    public long BytesOfStep => tier.KeptBytesMax * TimesOfAwaited;
+
+    /// <summary>What the head takes.</summary>
+    public static long CostOfHead(ColdRead read) => read.RecordBytes + BesidesHead;
 
     /// <summary>Bytes of the records.</summary>
     public long Bytes => ShortBytes + LongBytes;
@@ -25,6 +36,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     public long LongBytes { get; private set; }
 
     private long ShortBytes { get; set; }
+
+    private long HeadBytes { get; set; }
 
     /// <summary>A read has come to its end in a step.</summary>
     public void Add(ColdRead read, long step)
@@ -38,7 +51,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     public void GiveUp(long nowMs)
     {
         TrimShort();
-        foreach (ReadQueue reads in (ReadOnlySpan<ReadQueue>)[_short, _long, _failed, _placed])
+        TrimHeads(2 * HeadBytesOfStep);
+        foreach (ReadQueue reads in (ReadOnlySpan<ReadQueue>)[_short, _long, _failed, _placed, _heads])
         {
             reads.Stamp(nowMs);
             while (reads.TryPeek(out ColdRead? read) && IsOver(read, nowMs)) Drop(reads);
@@ -51,6 +65,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     public void BeginStep(long step)
     {
         while (Bytes > BytesOfWaiting && Oldest is { } reads && reads.Peek().CameIn < step - 1) Drop(reads);
+        TrimHeads(HeadBytesOfStep); // of one step, which names many and comes to one after the other
     }
 
     /// <summary>
@@ -76,6 +91,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     {
         while (Oldest is { } reads) Drop(reads);
         while (_placed.Count > 0) Drop(_placed);
+        while (_heads.Count > 0) Drop(_heads);
     }
 
     /// <summary>Gives up the first of those that lie in persistent memory where they are too many.</summary>
@@ -101,7 +117,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 
     private ReadQueue QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
-        : read.IsInPlace ? _placed : read.IsLong ? _long : _short;
+        : read.IsInPlace ? _placed : read.IsLong ? _long : read.IsHead ? _heads : _short;
 
     // While somebody waits for it the rest of what he waits for may come much later. Not so those in several segments: of two who each have what the other's next one has to
     // wait for, one gives up his.
@@ -122,13 +138,20 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         }
     }
 
+    private void TrimHeads(long bytesMax)
+    {
+        while (HeadBytes > bytesMax) Drop(_heads);
+    }
+
     // Of those in several segments as many are awaited as were begun, which is seen to.
     private bool IsTooMuch(long bytes, ColdRead read) => read.Awaited == 0 ? bytes > tier.KeptBytesMax
         : !read.IsLong && bytes > tier.KeptBytesMax * TimesOfAwaited;
 
     private void Count(ColdRead read, int by)
     {
-        if (read.IsLong)
+        if (read.IsHead)
+            HeadBytes += by * CostOfHead(read);
+        else if (read.IsLong)
             LongBytes += by * (long)read.RecordBytes;
         else
             ShortBytes += by * (long)read.RecordBytes;

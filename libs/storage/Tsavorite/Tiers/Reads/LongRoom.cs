@@ -10,7 +10,8 @@ internal sealed unsafe class LongRoom
     private long _bytes;
 
     /// <summary>True if the record may be begun though there are others: together they are no more than may be kept, or one step needs them together.</summary>
-    public bool MayTake(ColdRead read, long bytesMax) => _bytes == 0 || _bytes + read.BytesMax <= bytesMax || HoldsOf(read.NeededIn);
+    public bool MayTake(ColdRead read, long bytesMax) =>
+        _bytes == 0 || _bytes + read.BytesMax <= bytesMax || (read.IsWanted && HoldsOf(read.NeededIn));
 
     /// <summary>The record is begun: there is memory for its parts.</summary>
     public void Begin(ColdRead read, ColdPart[] parts)
@@ -32,6 +33,23 @@ internal sealed unsafe class LongRoom
         read.Record = null;
         read.RecordBytes = 0;
         read.Long = null;
+    }
+
+    /// <summary>Copies what somebody wants of a record that has come to where it stays.</summary>
+    public static void Keep(ColdRead read, byte* from, int bytes)
+    {
+        int kept = read.KeptBytes(from, bytes);
+        read.Keep((nint)NativeMemory.Alloc((nuint)(kept + ColdRead.SlackBytes)), from, kept);
+    }
+
+    /// <summary>It has come, and nobody wants its value: only the head stays, with memory of its own as one in one segment has.</summary>
+    public void KeepHead(ColdRead read)
+    {
+        nint all = read.To;
+        Leave(read);
+        Keep(read, read.Record, read.RecordBytes);
+        Free(all);
+        (read.Long, read.To, read.Parts) = (null, 0, 1);
     }
 
     /// <summary>Its memory is another's to free.</summary>

@@ -13,8 +13,31 @@ internal sealed class StepWaits(KeptReads kept)
     private readonly List<ColdRead> _used = []; // by one turn
     private long _usedBy;
 
-    /// <summary>A step that is put off waits for this too; the step that needs it is the one of that number.</summary>
-    public static void Await(ColdRead read, long step, List<ColdRead> reads)
+    /// <summary>How many of the words that are wanted, the first ones, are what the step itself names; what comes behind them is read ahead, for others.</summary>
+    public int Named { get; set; }
+
+    /// <summary>The step that is put off waits for what is wanted, by its word, and for what it needs at once and has already.</summary>
+    public ColdWait Take(Dictionary<ulong, ColdRead> known, List<ulong> wanted, List<ColdRead> needed, long step)
+    {
+        List<ColdRead> reads = [];
+        int named = 0;
+        for (int i = 0; i < wanted.Count; i++)
+        {
+            if (known.TryGetValue(wanted[i], out ColdRead? read))
+                Await(read, step, reads);
+            named = i < Named ? reads.Count : named;
+        }
+        foreach (ColdRead read in needed) // what is there already of what it needs at once stays for it
+        {
+            if (read.State == ColdReadState.Ready)
+                Await(read, step, reads);
+        }
+        AwaitUsed(step, reads);
+        return new ColdWait([.. reads]) { Named = named };
+    }
+
+    // A step that is put off waits for this too; the step that needs it is the one of that number.
+    private static void Await(ColdRead read, long step, List<ColdRead> reads)
     {
         if (read.AwaitedIn == step)
             return; // it has come to it twice
@@ -38,11 +61,9 @@ internal sealed class StepWaits(KeptReads kept)
         _used.Add(read);
     }
 
-    /// <summary>
-    /// The turn is put off: what it has looked at stays until it is done again. A disk that is slow would have it begin with its first read again each time. Not so those in
-    /// several segments, which hold each other up.
-    /// </summary>
-    public void AwaitUsed(long step, List<ColdRead> reads)
+    // The turn is put off: what it has looked at stays until it is done again. A disk that is slow would have it begin with its first read again each time. Not so those in
+    // several segments, which hold each other up.
+    private void AwaitUsed(long step, List<ColdRead> reads)
     {
         foreach (ColdRead read in _used)
         {
@@ -59,13 +80,28 @@ internal sealed class StepWaits(KeptReads kept)
     /// </summary>
     public bool Awaits(ColdWait wait)
     {
-        foreach (ColdRead read in wait.Reads)
+        for (; !wait.IsOver && wait.Come < wait.Reads.Length && !wait.IsTooMuch; wait.Come++)
         {
-            if (!wait.IsOver && read.State <= ColdReadState.UnderWay)
+            ColdRead read = wait.Reads[wait.Come];
+            if (read.State <= ColdReadState.UnderWay)
                 return true;
+            if (wait.Come < wait.Named)
+                Count(wait, read);
         }
         End(wait);
         return false;
+    }
+
+    // Those in several segments are counted by themselves, by who begins them; those in persistent memory take nothing.
+    private void Count(ColdWait wait, ColdRead read)
+    {
+        if (read.IsLong || read.IsInPlace)
+            return;
+        if (read.IsHead)
+            wait.HeadBytes += KeptReads.CostOfHead(read);
+        else
+            wait.Bytes += read.RecordBytes;
+        wait.IsTooMuch = wait.Bytes > kept.BytesOfStep || wait.HeadBytes > KeptReads.HeadBytesOfStep;
     }
 
     /// <summary>Nobody waits any more.</summary>
@@ -75,7 +111,11 @@ internal sealed class StepWaits(KeptReads kept)
             return;
         wait.IsOver = true;
         _over.Add(wait);
-        foreach (ColdRead read in wait.Reads) read.Returning++;
+        foreach (ColdRead read in wait.Reads)
+        {
+            read.Returning++;
+            read.IsInVain = read is { State: ColdReadState.Queued, Awaited: 1 }; // by nobody else, and the device has not got it yet
+        }
     }
 
     /// <summary>The next look at the device: the steps of those that are over have been done again.</summary>

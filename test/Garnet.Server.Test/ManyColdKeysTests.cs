@@ -1,0 +1,114 @@
+namespace Garnet.Server.Test;
+
+/// <summary>Commands, transactions and scripts that name more keys on the tier than a core keeps values of: done as a whole or refused before anything changes, while others are served.</summary>
+internal sealed class ManyColdKeysTests
+{
+    private const int Keys = 1600, Bytes = 8000; // 12.8 MB, where 8 MiB of one step are kept
+
+    private static HangingStage Cold()
+    {
+        HangingStage stage = new();
+        for (int from = 0; from < Keys; from += 100)
+        {
+            string[] keys = [.. Enumerable.Range(from, 100).Select(static i => "k" + i)];
+            stage.Other.Pipeline(1, [.. keys.Select(static key => (string[])["SET", key, new string('x', Bytes)])]);
+            stage.Other.Pipeline(1, [.. keys.Select(static key => (string[])["TIER.DEMOTE", key])]);
+        }
+
+        Assert.That(stage.Records, Is.GreaterThanOrEqualTo(Keys));
+        return stage;
+    }
+
+    private static IEnumerable<string> Names(int count = Keys) => Enumerable.Range(0, count).Select(static i => "k" + i);
+
+    [TestCase("DEL")]
+    [TestCase("UNLINK")]
+    [TestCase("EXISTS")]
+    [TestCase("TOUCH")]
+    public void What_needs_no_value_is_put_off_and_never_waits_in_place(string command)
+    {
+        using HangingStage stage = Cold();
+        stage.Medium.TakesMs = 20;
+        (int reads, long postponed) = (stage.Medium.Reads, stage.Figure("postponed"));
+        using TestClient client = stage.Connect();
+        Assert.That(stage.Slowly(() => client.Call([command, .. Names()])), Is.EqualTo($"{Keys}"));
+        Assert.That((stage.Figure("waits"), stage.Figure("postponed") - postponed, stage.Medium.Reads - reads), Is.EqualTo((0, 1, Keys)));
+        if (command is "DEL" or "UNLINK")
+            Assert.That(stage.Other.Call(["EXISTS", .. Names()]), Is.EqualTo("0"));
+    }
+
+    [TestCase("MSET")]
+    [TestCase("MULTI")]
+    public void What_sets_many_keys_reads_each_once(string command)
+    {
+        using HangingStage stage = Cold();
+        stage.Medium.TakesMs = 20;
+        (int reads, long postponed) = (stage.Medium.Reads, stage.Figure("postponed"));
+        using TestClient client = stage.Connect();
+        if (command == "MSET")
+        {
+            Assert.That(stage.Slowly(() => client.Call(["MSET", .. Names().SelectMany(static key => (string[])[key, "new"])])), Is.EqualTo("OK"));
+        }
+        else
+        {
+            client.Call("MULTI");
+            client.Pipeline(1, [.. Names().Select(static key => (string[])["SET", key, "new"])]);
+            Assert.That(stage.Slowly(() => client.Call("EXEC")), Does.StartWith("[OK").And.Not.Contains("ERR"));
+        }
+
+        Assert.That((stage.Figure("waits"), stage.Figure("postponed") - postponed, stage.Medium.Reads - reads), Is.EqualTo((0, 1, Keys)));
+        stage.Medium.TakesMs = 0;
+        Assert.That(stage.Other.Call("GET", $"k{Keys - 1}"), Is.EqualTo("new"));
+    }
+
+    [Test]
+    public void As_many_values_as_are_kept_for_a_step_are_fetched_once()
+    {
+        const int Few = 900;
+        using HangingStage stage = Cold();
+        stage.Medium.TakesMs = 20;
+        int reads = stage.Medium.Reads;
+        using TestClient client = stage.Connect();
+        Assert.That(stage.Slowly(() => client.Call(["MGET", .. Names(Few)])).Split('x'), Has.Length.EqualTo((Few * Bytes) + 1));
+        Assert.That((stage.Figure("waits"), stage.Medium.Reads - reads), Is.EqualTo((0, Few)));
+    }
+
+    [Test]
+    public void A_command_that_names_more_is_refused()
+    {
+        using HangingStage stage = Cold();
+        using TestClient client = stage.Connect();
+        stage.Medium.TakesMs = 20;
+        Assert.That(stage.Slowly(() => client.Call(["MGET", .. Names()])), Does.Contain("names too many values on the tier"));
+        Assert.That(stage.Figure("waits"), Is.Zero);
+        stage.Medium.TakesMs = 0;
+        Assert.That(client.Call("GET", "k1"), Has.Length.EqualTo(Bytes), "what comes behind it is not");
+    }
+
+    [Test]
+    public void A_transaction_that_names_more_is_refused_before_it_changes_anything()
+    {
+        using HangingStage stage = Cold();
+        using TestClient client = stage.Connect();
+        client.Call("MULTI");
+        client.Pipeline(1, [.. Names().Select(static key => (string[])["APPEND", key, "y"])]);
+        stage.Medium.TakesMs = 20;
+        Assert.That(stage.Slowly(() => client.Call("EXEC")), Does.Contain("EXECABORT").And.Contains("names too many values on the tier"));
+        Assert.That(stage.Figure("waits"), Is.Zero);
+        stage.Medium.TakesMs = 0;
+        Assert.That((client.Call("STRLEN", "k0"), client.Call("STRLEN", $"k{Keys - 1}"), client.Call("PING")), Is.EqualTo(($"{Bytes}", $"{Bytes}", "PONG")));
+    }
+
+    [Test]
+    public void So_is_a_script_that_declares_them()
+    {
+        using HangingStage stage = Cold();
+        using TestClient client = stage.Connect();
+        stage.Medium.TakesMs = 20;
+        string reply = stage.Slowly(() => client.Call(["EVAL", "for i = 1, #KEYS do redis.call('APPEND', KEYS[i], 'y') end return 1", $"{Keys}", .. Names()]));
+        Assert.That(reply, Does.Contain("names too many values on the tier"));
+        Assert.That(stage.Figure("waits"), Is.Zero);
+        stage.Medium.TakesMs = 0;
+        Assert.That(client.Call("STRLEN", "k0"), Is.EqualTo($"{Bytes}"));
+    }
+}

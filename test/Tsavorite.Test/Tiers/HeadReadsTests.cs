@@ -1,0 +1,138 @@
+using NUnit.Framework;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>Of a record whose value nobody asks for only the head is kept: so many are at hand together that are no more than their names.</summary>
+internal sealed class HeadReadsTests
+{
+    private const int Keys = 3000, Bytes = 4000; // more than the values that are kept for a step
+
+    private static Bench Cold(SimulatedMedium medium)
+    {
+        Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 32 << 20 });
+        bench.Cold(Keys, Bytes);
+        return bench;
+    }
+
+    private static ColdWait Foresee(Bench bench, bool headDoes)
+    {
+        SessionTier tier = bench.Session.Tier!;
+        for (int i = 0; i < Keys; i++) Assert.That(tier.Foresee(bench.Key("k" + i), headDoes), Is.True);
+        tier.EndNamed();
+        tier.BeginReads();
+        ColdWait wait = tier.TakeWanted();
+        while (tier.Awaits(wait)) tier.Poll(bench.NowMs);
+        return wait;
+    }
+
+    [Test]
+    public void Many_cold_keys_are_removed_by_one_read_each_and_nothing_comes_back_for_it()
+    {
+        using SimulatedMedium medium = new(32 << 20);
+        using Bench bench = Cold(medium);
+        bench.Session.Tier!.MayPostpone = static () => false;
+        Assert.That(Foresee(bench, headDoes: true).IsTooMuch, Is.False);
+        for (int i = 0; i < Keys; i++) Assert.That(bench.Delete("k" + i), Is.EqualTo(Outcome.Done));
+        TierFigures figures = bench.Tier();
+        Assert.That((figures.Reads, figures.Waits, figures.Returned, figures.Records), Is.EqualTo((Keys, 0, 0, 0)));
+        Assert.That(bench.Session.Count(0), Is.Zero);
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+        bench.ExpectNothingUnderWay();
+    }
+
+    [Test]
+    public void What_is_set_whatever_it_was_takes_the_place_of_a_head()
+    {
+        using SimulatedMedium medium = new(32 << 20);
+        using Bench bench = Cold(medium);
+        bench.Session.Tier!.MayPostpone = static () => false;
+        Foresee(bench, headDoes: true);
+        byte[] value = TieredBench.Value(1, 100);
+        for (int i = 0; i < Keys; i++)
+        {
+            PutWhole put = new() { Value = value };
+            Assert.That(bench.Session.Modify(bench.Key("k" + i), ref put), Is.EqualTo(Outcome.Done));
+        }
+
+        TierFigures figures = bench.Tier();
+        Assert.That((figures.Reads, figures.Waits, figures.Returned, figures.Records), Is.EqualTo((Keys, 0, 0, 0)));
+        for (int i = 0; i < Keys; i += 7) Assert.That(bench.Get("k" + i), Is.EqualTo(value));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void Whoever_asks_for_the_value_reads_it_once_more()
+    {
+        using SimulatedMedium medium = new(32 << 20);
+        using Bench bench = Cold(medium);
+        bench.Session.Tier!.MayPostpone = static () => false;
+        Foresee(bench, headDoes: true);
+        for (int i = 0; i < Keys; i += 100) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, Bytes)));
+        Assert.That(bench.Tier().Reads, Is.EqualTo(Keys + (Keys / 100)));
+        for (int i = 0; i < Keys; i += 100) Assert.That(bench.Delete("k" + i), Is.EqualTo(Outcome.Done), "and its head is there still, or comes again");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+        bench.ExpectNothingUnderWay();
+    }
+
+    [Test]
+    public void Somebody_who_wants_the_value_while_it_is_on_its_way_has_it_kept()
+    {
+        using SimulatedMedium medium = new(32 << 20);
+        using Bench bench = Cold(medium);
+        SessionTier tier = bench.Session.Tier!;
+        Assert.That(tier.Foresee(bench.Key("k1"), headDoes: true), Is.True);
+        tier.BeginReads();
+        ColdWait first = tier.TakeWanted();
+        Assert.That(tier.Foresee(bench.Key("k1")), Is.True);
+        tier.BeginReads();
+        ColdWait second = tier.TakeWanted();
+        while (tier.Awaits(first) | tier.Awaits(second)) tier.Poll(bench.NowMs);
+        Assert.That((bench.Get("k1"), bench.Tier().Reads), Is.EqualTo((TieredBench.Value(1, Bytes), 1L)));
+    }
+
+    [Test]
+    public void A_step_that_names_more_than_is_kept_for_one_is_told_so_and_the_rest_is_not_read()
+    {
+        using SimulatedMedium medium = new(32 << 20);
+        using Bench bench = Cold(medium);
+        Assert.That(Foresee(bench, headDoes: false).IsTooMuch, Is.True);
+        for (int i = 0; i < 1000 && bench.Session.Tier!.Pending > 0; i++) bench.Session.Tier!.Poll(bench.NowMs);
+        Assert.That(bench.Tier().Reads, Is.LessThan(Keys - 500));
+        bench.ExpectNothingUnderWay();
+    }
+
+    // Of one in several segments too, for which there is room for one at a time only.
+    [Test]
+    public void Long_records_are_removed_by_their_heads()
+    {
+        const int Long = 20, LongBytes = 1 << 20;
+        using SimulatedMedium medium = new(64 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 32 << 20 });
+        bench.Cold(Long, LongBytes);
+        SessionTier tier = bench.Session.Tier!;
+        tier.MayPostpone = static () => false;
+        for (int i = 0; i < Long; i++) tier.Foresee(bench.Key("k" + i), headDoes: true);
+        tier.EndNamed();
+        tier.BeginReads();
+        ColdWait wait = tier.TakeWanted();
+        while (tier.Awaits(wait)) tier.Poll(bench.NowMs);
+        for (int i = 0; i < Long; i++) Assert.That(bench.Delete("k" + i), Is.EqualTo(Outcome.Done));
+        Assert.That((wait.IsTooMuch, bench.Tier().Waits, bench.Tier().Reads, bench.Tier().Records), Is.EqualTo((false, 0L, (long)Long, 0L)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+        bench.ExpectNothingUnderWay();
+    }
+
+    [Test]
+    public void A_turn_that_waits_in_place_for_one_after_the_other_is_ended_though_the_device_answers()
+    {
+        using HangingDiskStage stage = new();
+        stage.Bench.Cold(40, Bytes);
+        (stage.Tier.MayPostpone, stage.Tier.Turn, stage.Medium.TakesUs) = (static () => false, static () => 1, 900_000);
+        int done = 0;
+        while (done < 40 && stage.Bench.Has("k" + done)) done++;
+        Assert.That((done, stage.Tier.Waited, stage.Figures.LateReads), Is.EqualTo((12, 12, 0)));
+        stage.Tier.Turn = static () => 2;
+        Assert.That(stage.Bench.Has("k30"), Is.True, "another is not ended");
+        stage.Medium.TakesUs = 0;
+    }
+}
