@@ -15,12 +15,9 @@ internal sealed class FetchedKeys : IKeyRule
     private const int TriesMax = 3;
     // Of one command: one that comes to more has got on for long enough, or counts by itself how far it is.
     private const int FetchedMax = 4096;
-    // Of one command that has been put off too often, to be waited for where it stands, with all clients of its core.
-    private const int LackedMax = 64;
 
     private const string Refusal = "OOM the command names too many values on the tier", Next = "name fewer at a time";
-    private const string TooMuchWhy = "they cannot be at hand together; nothing was changed, " + Next;
-    private const string LeftWhy = "they made room for others before all were at hand; nothing was changed, " + Next;
+    private const string Why = "they cannot be at hand together; nothing was changed, " + Next;
 
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff)
@@ -28,7 +25,7 @@ internal sealed class FetchedKeys : IKeyRule
         if (!mayBePutOff)
             return AdmissionResult.Allowed;
         if (call.Client.FetchTooMuchIn == call.Client.Commands)
-            return AdmissionResult.Refused($"{Refusal}: {TooMuchWhy}");
+            return AdmissionResult.Refused($"{Refusal}: {Why}");
         Look(ref call, in keys, database);
         return AdmissionResult.Allowed;
     }
@@ -38,14 +35,8 @@ internal sealed class FetchedKeys : IKeyRule
     {
         if (!mayBePutOff || !call.Session.Tier!.HasMissing)
             return AdmissionResult.Allowed;
-        int lacked = call.Session.Tier.EndNamed();
+        call.Session.Tier.EndNamed();
         bool waits = MayTry(call.Client, missing: 0);
-        if (!waits && lacked > LackedMax)
-        {
-            call.Session.Tier.ForgetMissing();
-            return AdmissionResult.Refused($"{Refusal}: {LeftWhy}");
-        }
-
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
         call.Session.Tier.BeginReads();
@@ -95,21 +86,7 @@ internal sealed class FetchedKeys : IKeyRule
     }
 
     /// <summary>The error of a command that has found out in its run that it names more than can be at hand together.</summary>
-    internal static GarnetException TooMuch() => new(ExitKind.Data, Refusal, TooMuchWhy, Next);
-
-    /// <summary>The same of one that has been put off too often, as others drove out what it had.</summary>
-    internal static GarnetException LeftAgain() => new(ExitKind.Data, Refusal, LeftWhy, Next);
-
-    /// <summary>True if so many of the keys are not at hand that the command is not to wait for each where it stands.</summary>
-    internal static bool LacksMany(ref Call call, in KeyPositions keys, int database)
-    {
-        int lacked = 0;
-        if (keys.Count <= LackedMax || !call.Worker.Store.Namespaces.TryId(database, out uint ns))
-            return false;
-        for (int i = 0; i < keys.Count && lacked <= LackedMax; i++)
-            lacked += call.Session.Tier!.Lacks(call.KeyAt(keys[i], ns), keys.HeadsDo) ? 1 : 0;
-        return lacked > LackedMax;
-    }
+    internal static GarnetException TooMuch() => new(ExitKind.Data, Refusal, Why, Next);
 
     /// <summary>The running command knows itself that it has got on: it may be put off as often again.</summary>
     internal static void HasGotOn(Connection client) => client.FetchTries = 0;

@@ -113,20 +113,7 @@ internal sealed unsafe class Fetching
         Connection client = _runner.Batch.Clients[_runner.At];
         if (client.FetchTooMuchIn == client.Commands)
             throw FetchedKeys.TooMuch();
-        bool wasHeld = client.FetchHeldIn == client.Commands;
-        if (FetchedKeys.MayTry(client, _tier!.Missing))
-            return true;
-        if (!wasHeld && LacksMany(client))
-            throw FetchedKeys.LeftAgain();
-        return false;
-    }
-
-    private bool LacksMany(Connection client)
-    {
-        Frame* frame = _runner.Batch.Frames + _runner.At;
-        Call call = CallOf(client, frame);
-        return KeyPositions.TryOf(ref call, _worker.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys)
-            && FetchedKeys.LacksMany(ref call, in keys, client.Database);
+        return FetchedKeys.MayTry(client, _tier!.Missing);
     }
 
     // A script asks before it takes its locks.

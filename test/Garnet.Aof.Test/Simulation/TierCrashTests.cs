@@ -150,7 +150,7 @@ internal sealed class TierCrashTests
         // Every record behind the heads, of all segments or of every second.
         for (int at = SegmentBytes; at < tier.Bytes; at += UnitBytes)
         {
-            if ((harmsAll || at / SegmentBytes % 2 == 1) && at % SegmentBytes >= HeadBytes) tier.At(at + 5, 1)[0] ^= 1;
+            if ((harmsAll || at / SegmentBytes % 2 == 0) && at % SegmentBytes >= HeadBytes) tier.At(at + 5, 1)[0] ^= 1;
         }
         SimulatedDisk plain = sound.Copy();
         Assert.That(Repair(plain, tier), Is.Not.Empty);

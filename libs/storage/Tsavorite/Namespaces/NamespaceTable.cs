@@ -257,7 +257,14 @@ public sealed unsafe class NamespaceTable
     /// <summary>The ids that await emptying, empty if none.</summary>
     internal uint[] Retired()
     {
-        lock (_gate) return [.. _retired.Select(static one => one.Id)];
+        lock (_gate)
+        {
+            if (_retired.Count == 0)
+                return [];
+            uint[] ids = new uint[_retired.Count]; // no query: a start does without System.Linq
+            for (int i = 0; i < ids.Length; i++) ids[i] = _retired[i].Id;
+            return ids;
+        }
     }
 
     /// <summary>The id has no record left.</summary>

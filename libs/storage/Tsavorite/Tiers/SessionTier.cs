@@ -121,23 +121,8 @@ public sealed unsafe partial class SessionTier
         }
     }
 
-    /// <summary>The same, asked only.</summary>
-    public bool Lacks(in KeyRef key, bool headDoes)
-    {
-        (int, int) mark = Reads.Mark;
-        bool lacks = Foresee(key, headDoes);
-        Reads.Forget(mark);
-        return lacks;
-    }
-
-    /// <summary>All that <see cref="Foresee"/> has found until now is what one step names: it needs that together, and what follows is read ahead. How much that is.</summary>
-    public int EndNamed()
-    {
-        return Reads.Waits.Named = Reads.Mark.Wanted;
-    }
-
-    /// <summary>What <see cref="Foresee"/> has found is not read.</summary>
-    public void ForgetMissing() => Reads.Forget();
+    /// <summary>All that <see cref="Foresee"/> has found until now is what one step names: it needs that together, and what follows is read ahead.</summary>
+    public void EndNamed() => Reads.Waits.Named = Reads.Mark.Wanted;
 
     /// <summary>True if that has found something since reads were begun last.</summary>
     public bool HasMissing => Reads.HasMissing;
