@@ -33,7 +33,7 @@ public sealed class KillLoopTests
     [LongCase("no")]
     public void Nothing_acknowledged_is_lost_by_a_kill_between_many_megabytes(string policy)
     {
-        int rounds = LongRun.IsWanted ? 5 : 2;
+        int rounds = LongRun.IsWanted ? 3 : 2;
         Random random = new(Number("GARNET_KILL_SEED", 7_412));
         using DataServer server = new($"--appendfsync {policy}");
         BulkWriter writer = new();
@@ -54,7 +54,7 @@ public sealed class KillLoopTests
 
     private static void KillAndCheck(string flags, int usualSeed)
     {
-        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 40 : 3), seed = Number("GARNET_KILL_SEED", usualSeed);
+        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 25 : 3), seed = Number("GARNET_KILL_SEED", usualSeed);
         TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
         Random random = new(seed);
         using DataServer server = new(flags);

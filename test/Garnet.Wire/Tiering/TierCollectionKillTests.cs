@@ -13,7 +13,7 @@ namespace Garnet.Wire.Tiering;
 [Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class TierCollectionKillTests
 {
-    private const int Writers = 3, Moved = 20, Keys = 120, Rounds = 10, RoundsOfLongRun = 25;
+    private const int Writers = 3, Moved = 20, Keys = 120, Rounds = 10, RoundsOfLongRun = 20;
 
     // A moment that does not come by itself is not waited for: what was changed meanwhile is worth a kill too.
     private const long ChangesMax = 2_000;

@@ -22,7 +22,7 @@ public sealed class TierKillTests
     public void Nothing_acknowledged_is_lost_whatever_the_tier_was_at(string policy, int keys, string pm = "")
     {
         int rounds = int.TryParse(Environment.GetEnvironmentVariable("GARNET_TIER_KILL_ROUNDS"), CultureInfo.InvariantCulture, out int set) ? set
-            : LongRun.IsWanted ? 25 : KillMoments.All.Length;
+            : LongRun.IsWanted ? 15 : KillMoments.All.Length;
         using TierScratch tier = new(memory: "12mb", size: "24mb", pm);
         bool evicts = policy == "allkeys-lru";
         // Else it is seen some time before the log has it that a key was evicted, as nobody's reply waits for that: killed then, the key is there again.
