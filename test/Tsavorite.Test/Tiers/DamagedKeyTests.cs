@@ -144,37 +144,4 @@ internal sealed unsafe class DamagedKeyTests
         {
         }
     }
-
-    // SET as the server has it: whatever there was.
-    private struct PutWhole : IModify
-    {
-        public byte[] Value;
-
-        public static byte OpId => 199;
-
-        public readonly bool IsBlind => true;
-
-        public readonly long EncodedBytesMax => Value.Length;
-
-        public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
-        {
-            next.ValueBytes = Value.Length;
-            next.Kind = RecordKind.String;
-            return Verdict.Put;
-        }
-
-        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => Value.CopyTo(value);
-
-        public readonly int Encode(Span<byte> to)
-        {
-            Value.CopyTo(to);
-            return Value.Length;
-        }
-
-        public bool TryDecode(ReadOnlySpan<byte> from)
-        {
-            Value = from.ToArray();
-            return true;
-        }
-    }
 }
