@@ -125,8 +125,8 @@ internal sealed unsafe class EntryReaper(
         _isWhole &= ns == _namespaces[_database];
         if (_found.Count == 0)
         {
-            var finder = new Finder(_found, _pass, worker.NowMs);
-            if (!_wait.TryScan(worker.Session, new ReapScan(_pass, ns, RecordsPerTick), ref _cursor, ref finder))
+            var scan = new Scan(this, ns, new Finder(_found, _pass, worker.NowMs));
+            if (!_wait.Try(worker.Session, ref scan))
                 return;
         }
 
@@ -177,9 +177,10 @@ internal sealed unsafe class EntryReaper(
             }
 
             long againMs = 0;
+            var visit = new Visit(this, key);
             try
             {
-                if (!_wait.TryRemove(worker.Session, in key, ref _visit))
+                if (!_wait.Try(worker.Session, ref visit))
                 {
                     _isVisiting = true; // once more
                     return;
@@ -204,6 +205,17 @@ internal sealed unsafe class EntryReaper(
     // What hashing a key may read behind it.
     private const int SlackBytes = 16;
     private const long SoonMs = 1000;
+
+    private struct Scan(EntryReaper reaper, uint ns, Finder finder) : IReapStep
+    {
+        public void Run(StoreSession session) =>
+            reaper._cursor = reaper._pass.Scan(session, ns, reaper._cursor, RecordsPerTick, ref finder);
+    }
+
+    private readonly struct Visit(EntryReaper reaper, KeyRef key) : IReapStep
+    {
+        public void Run(StoreSession session) => DueEntries.Remove(session, in key, ref reaper._visit);
+    }
 
     private readonly struct Finder(List<(byte[] Name, uint Segment)> found, TimedPass pass, long nowMs) : IRead
     {

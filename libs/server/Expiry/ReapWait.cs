@@ -1,4 +1,3 @@
-using Garnet.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Expiry;
@@ -26,77 +25,34 @@ internal sealed class ReapWait
         return false;
     }
 
-    /// <summary>Makes the visit; false if it is put off.</summary>
-    internal bool TryRemove(StoreSession session, in KeyRef key, ref DueVisit visit)
+    /// <summary>Makes the visit, or looks for what is to be visited; false if that is put off.</summary>
+    internal bool Try<T>(StoreSession session, ref T step) where T : struct, IReapStep
     {
-        Func<bool>? before = Allow(session);
-        try
-        {
-            DueEntries.Remove(session, in key, ref visit);
-            _tries = 0;
-            return true;
-        }
-        catch (ColdMissException)
-        {
-            PutOff(session);
-            return false;
-        }
-        catch
-        {
-            _tries = 0;
-            throw;
-        }
-        finally
-        {
-            Disallow(session, before);
-        }
-    }
-
-    /// <summary>Looks for what is to be visited, on from a cursor; false if that is put off.</summary>
-    internal bool TryScan<T>(StoreSession session, in ReapScan scan, ref ulong cursor, ref T finder) where T : struct, IRead
-    {
-        Func<bool>? before = Allow(session);
-        try
-        {
-            cursor = scan.Pass.Scan(session, scan.Namespace, cursor, scan.Records, ref finder);
-            _tries = 0;
-            return true;
-        }
-        catch (ColdMissException)
-        {
-            PutOff(session);
-            return false;
-        }
-        catch
-        {
-            _tries = 0;
-            throw;
-        }
-        finally
-        {
-            Disallow(session, before);
-        }
-    }
-
-    private Func<bool>? Allow(StoreSession session)
-    {
-        if (session.Tier is not { } tier)
-            return null;
-        Func<bool>? before = tier.MayPostpone;
-        tier.MayPostpone = MayPostpone;
-        return before;
-    }
-
-    private static void Disallow(StoreSession session, Func<bool>? before)
-    {
+        Func<bool>? before = session.Tier?.MayPostpone;
         if (session.Tier is { } tier)
-            tier.MayPostpone = before;
-    }
-
-    private void PutOff(StoreSession session)
-    {
-        session.UnlockTo(0);
-        _wanted = session.Tier!.TakeWanted();
+            tier.MayPostpone = MayPostpone;
+        try
+        {
+            step.Run(session);
+            _tries = 0;
+            return true;
+        }
+        catch (ColdMissException)
+        {
+            session.UnlockTo(0);
+            _wanted = session.Tier!.TakeWanted();
+            return false;
+        }
+        catch
+        {
+            _tries = 0;
+            throw;
+        }
+        finally
+        {
+            if (session.Tier is { } after)
+                after.MayPostpone = before;
+        }
     }
 
     private bool MayPostpone() => ++_tries < TriesMax;

@@ -149,8 +149,8 @@ public sealed unsafe class StepRoom
 
     /// <summary>
     /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
-    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. What it took beyond is evicted after the step. Holds to its end,
-    /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
+    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. What it took beyond is evicted after the step.
+    /// Holds to the step's end; false if it held before. Said before the locks are taken, or under them.
     /// </summary>
     public bool TryAssure()
     {
@@ -175,9 +175,6 @@ public sealed unsafe class StepRoom
 
     private bool IsBeyondLimit => _held.Claim != Claim.Limited;
 
-    /// <summary>The step goes on without what <see cref="TryAssure"/> gave it.</summary>
-    public void EndAssurance() => _held.SetClaim(Claim.Limited);
-
     /// <summary>What <see cref="Assure"/> gives a part of a step; it ends only what it began.</summary>
     public readonly ref struct Assurance : IDisposable
     {
@@ -189,6 +186,6 @@ public sealed unsafe class StepRoom
         public bool IsNew => _began is not null;
 
         /// <inheritdoc/>
-        public void Dispose() => _began?.EndAssurance();
+        public void Dispose() => _began?._held.SetClaim(Claim.Limited);
     }
 }

@@ -9,7 +9,8 @@ namespace Garnet.Types.Collections;
 /// </summary>
 public ref struct Replacing(StoreSession store, KeyRef target)
 {
-    private bool _begun, _isDone, _assures;
+    private StepRoom.Assurance _assurance;
+    private bool _begun, _isDone;
 
     /// <summary>
     /// Removes what is under the key, unless there is no room for what is to come: about so many bytes of memory, and so many changes with so
@@ -22,7 +23,7 @@ public ref struct Replacing(StoreSession store, KeyRef target)
         store.Room.Announce(in target, changes + 2, argumentBytes); // and the deletion, and another one if it does not come to its end
         if (!store.Room.Ensure(memoryBytes) && !store.Room.Demand(Math.Max(memoryBytes - OldBytes(), 0)))
             return false;
-        _assures = store.Room.TryAssure();
+        _assurance = store.Room.Assure();
         _begun = true;
         var delete = default(DeleteKey);
         store.Modify(in target, ref delete);
@@ -53,7 +54,6 @@ public ref struct Replacing(StoreSession store, KeyRef target)
             store.Modify(in target, ref delete);
         }
 
-        if (_assures)
-            store.Room.EndAssurance();
+        _assurance.Dispose();
     }
 }
