@@ -118,7 +118,7 @@ internal sealed unsafe class Writer : IDisposable
         return record.Slot;
     }
 
-    // store.C5: what lies on a tier is in memory before it is changed. Nothing is changed, and something is missing, where that has not been fetched.
+    // store.C5: what lies on a tier is in memory before it is changed, unless the change is blind. Nothing is changed, and something is missing, where that has not been fetched.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Outcome ChangeCold<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
     {
