@@ -1,6 +1,7 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Media;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -11,9 +12,6 @@ using Garnet.Server.Replication;
 using Garnet.Server.Telemetry;
 using Garnet.Server.Tiering;
 using Garnet.Server.Tls;
-using Garnet.Server.Tracking;
-using Garnet.Server.Transactions;
-using Garnet.Server.Blocking;
 using Garnet.Types.Soundness;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
@@ -26,17 +24,16 @@ namespace Garnet.Server;
 /// </summary>
 public sealed class RespServer : IDisposable
 {
-    private GarnetException? _failure;
-    private int _disposals;
+    private const int ListenersMs = 1000; // they end at once, unless their core has no time for them
+
+    private readonly LayeredMedium? _tier;
     private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private const int ListenersMs = 1000; // they end at once, unless their core has no time for them
     private volatile Thread[] _listeners = [];
     private Reactor[] _reactors = [];
     private Listening? _listening;
-    private int _stopRequests;
-    private readonly Garnet.Media.LayeredMedium? _tier;
-    private int _reactorsRunning;
+    private GarnetException? _failure;
+    private int _reactorsRunning, _stopRequests, _disposals;
 
     /// <summary>
     /// Makes a server: its data directory is opened, and kept from others, its tier made, its memory reserved. Nothing is loaded, no address opened and no thread of it serves
@@ -94,20 +91,20 @@ public sealed class RespServer : IDisposable
     private Store NewStore(
         ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, GivenParts given, ServerLog lines) =>
         new(new StoreSettings
-    {
-        Tier = _tier,
-        TierId = _tier?.Id ?? default,
-        IndexBuckets = (int)(_tier?.Note ?? 0),
-        TierObserver = TierMedium.ToldTo(lines),
-        MonotonicUs = () => given.Clock.MonotonicUs,
-        MemoryLimitBytes = memoryLimitBytes,
-        Policy = settings.Memory.Policy,
-        Log = keeper?.Counter ?? given.Log,
-        ValueCheck = ValueCheck.Instance,
-        HashSeed = keeper?.HashSeed ?? 0,
-        Partitions = keeper?.Partitions ?? 0,
-        TellsBatches = settings.Persistence.DurableReads && keeper is { HasLog: true },
-    });
+        {
+            Tier = _tier,
+            TierId = _tier?.Id ?? default,
+            IndexBuckets = (int)(_tier?.Note ?? 0),
+            TierObserver = TierMedium.ToldTo(lines),
+            MonotonicUs = () => given.Clock.MonotonicUs,
+            MemoryLimitBytes = memoryLimitBytes,
+            Policy = settings.Memory.Policy,
+            Log = keeper?.Counter ?? given.Log,
+            ValueCheck = ValueCheck.Instance,
+            HashSeed = keeper?.HashSeed ?? 0,
+            Partitions = keeper?.Partitions ?? 0,
+            TellsBatches = settings.Persistence.DurableReads && keeper is { HasLog: true },
+        });
 
     /// <summary>The machineries.</summary>
     internal ServerContext Context { get; }

@@ -37,7 +37,7 @@ internal static unsafe class DurabilityRule
         if (isRefused)
             return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Log));
         return keeper.Trouble is null && keeper.Log.IsFull && question.MayWait(ref call)
-            ? AdmissionResult.Until(new RoomWait(keeper.Log))
+            ? AdmissionResult.Until(new LogRoomWait(keeper.Log))
             : AdmissionResult.Allowed;
     }
 

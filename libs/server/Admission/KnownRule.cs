@@ -1,4 +1,3 @@
-using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Admission;
@@ -9,8 +8,8 @@ internal static unsafe class KnownRule
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
         CommandEntry* entry = question.Entry;
-        bool isKnown = entry->Id != 0 && ((entry->Flags & CommandFlags.Container) == 0 || call.Count == 1);
-        if (isKnown && (uint)(call.Count - entry->ArgsMin) <= entry->ArgsSpan)
+        bool isKnown = entry->IsNamedBy(call.Count);
+        if (isKnown && entry->Takes(call.Count))
             return AdmissionResult.Allowed;
         if (question.IsFor(Asker.ScriptCall))
             return AdmissionResult.Refused(isKnown

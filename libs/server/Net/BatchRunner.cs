@@ -160,7 +160,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         _replies.BeginReply();
         Reply reply;
         if (client.Modes == ClientModes.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0
-            && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+            && entry->Takes(frame->ArgCount))
         {
             reply = Execution.RunPlain(ref call, entry, frame->Command);
         }
@@ -168,7 +168,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         {
             bool reads = _reads && client.Modes == ClientModes.None && !_asksRules
                 && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly
-                && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
+                && entry->Takes(frame->ArgCount);
             reply = reads ? ReplicaReads.RunRead(ref call, entry) : RunAsked(ref call, entry);
         }
 

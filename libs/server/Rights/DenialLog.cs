@@ -14,7 +14,7 @@ internal sealed class DenialLog(Func<int> entriesMax)
 
     private readonly Lock _gate = new();
     private readonly LinkedList<Denial> _entries = new();
-    private readonly long[] _counts = new long[(int)DenialReason.Database + 1]; // which is the last
+    private readonly long[] _counts = new long[DenialReasons.Count];
 
     /// <summary>How many refusals there were for the reason.</summary>
     internal long CountOf(DenialReason reason) => Volatile.Read(ref _counts[(int)reason]);

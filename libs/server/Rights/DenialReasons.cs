@@ -44,10 +44,13 @@ internal static class DenialReasons
         }, new DenialFigure("db", "Databases that users may not use.")),
     ];
 
-    private static readonly DenialRow?[] ByReason = Array.ConvertAll(Enum.GetValues<DenialReason>(), RowOf);
+    private static readonly DenialRow?[] ByReason = Placed();
 
     /// <summary>All rows, in the order in which INFO shows their figures.</summary>
     internal static IReadOnlyList<DenialRow> All => Table;
+
+    /// <summary>How many reasons there are, with that of who was not refused.</summary>
+    internal static int Count => Table.Length + 1;
 
     /// <summary>True if this refusal is told rather than the other.</summary>
     internal static bool Outranks(this DenialReason reason, DenialReason other) => RankOf(reason) > RankOf(other);
@@ -62,10 +65,13 @@ internal static class DenialReasons
 
     private static int RankOf(DenialReason reason) => ByReason[(int)reason]!.Rank;
 
-    private static DenialRow? RowOf(DenialReason reason)
+    // Not asked of the enumeration: that is by reflection, a millisecond of every start.
+    private static DenialRow?[] Placed()
     {
-        DenialRow? row = Array.Find(Table, one => one.Reason == reason);
-        Check.That(row is not null || reason == DenialReason.None, $"{reason} has no row in the table of reasons");
-        return row;
+        var rows = new DenialRow?[Count];
+        foreach (DenialRow row in Table)
+            rows[(int)row.Reason] = row;
+        Check.That(Array.FindIndex(rows, 1, static row => row is null) < 0, "a reason has no row in the table of reasons");
+        return rows;
     }
 }

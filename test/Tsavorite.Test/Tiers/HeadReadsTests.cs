@@ -101,6 +101,22 @@ internal sealed class HeadReadsTests
         bench.ExpectNothingUnderWay();
     }
 
+    [Test]
+    public void Of_long_records_what_the_device_has_not_got_is_not_read_either_once_nobody_waits_for_it()
+    {
+        const int Long = 20, LongBytes = 1 << 20;
+        using SimulatedMedium medium = new(64 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 32 << 20 });
+        bench.Cold(Long, LongBytes);
+        SessionTier tier = bench.Session.Tier!;
+        for (int i = 0; i < Long; i++) tier.Foresee(bench.Key("k" + i));
+        tier.BeginReads();
+        tier.GiveUp(tier.TakeWanted());
+        bench.ExpectNothingUnderWay();
+        Assert.That(bench.Tier().Reads, Is.LessThan(Long / 2));
+        Assert.That(bench.Get($"k{Long - 1}"), Is.EqualTo(TieredBench.Value(Long - 1, LongBytes)), "whoever comes later has it");
+    }
+
     // Of one in several segments too, for which there is room for one at a time only.
     [Test]
     public void Long_records_are_removed_by_their_heads()

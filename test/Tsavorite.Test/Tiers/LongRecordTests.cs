@@ -241,6 +241,7 @@ public sealed class LongRecordTests
         tier.MayPostpone = static () => true;
         for (int i = 0; i < Keys; i++) Assert.That(() => bench.Get("k" + i), Throws.TypeOf<ColdMissException>());
         tier.GiveUp(tier.TakeWanted());
+        for (int i = 0; i < Keys; i++) tier.Foresee(bench.Key("k" + i)); // somebody else comes to them before they are left
         int answered = 0, most = 0;
         for (int round = 0; round < 2000 && answered < Keys; round++, bench.NowMs++)
         {

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Commands;
@@ -19,4 +20,11 @@ internal unsafe struct CommandEntry
     public int Member;
     /// <summary>Own number.</summary>
     public int Id;
+
+    /// <summary>True if it is what a call of so many arguments names: what only groups subcommands is no command with an argument that names none of them.</summary>
+    public readonly bool IsNamedBy(int count) => Id != 0 && ((Flags & CommandFlags.Container) == 0 || count == 1);
+
+    /// <summary>True if it takes so many arguments, its name included.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: on the path of every command
+    public readonly bool Takes(int count) => (uint)(count - ArgsMin) <= ArgsSpan;
 }

@@ -20,10 +20,9 @@ internal readonly unsafe struct AclDryRun : ICommand
         CommandTable table = call.Server.Commands;
         var tried = new Call(call.Worker, call.Client, call.Args + CommandAt, call.Count - CommandAt, 0);
         CommandEntry* entry = table.Entries + table.Find(tried.Args, tried.Count);
-        bool isUnknown = entry->Id == 0 || ((entry->Flags & CommandFlags.Container) != 0 && tried.Count > 1);
-        if (isUnknown)
+        if (!entry->IsNamedBy(tried.Count))
             return call.FailBytes([.. "ERR Command '"u8, .. call.Shown(CommandAt), .. "' not found"u8]);
-        if ((uint)(tried.Count - entry->ArgsMin) > entry->ArgsSpan)
+        if (!entry->Takes(tried.Count))
             return call.FailText(FaultText.WrongArity(table.Specs[entry->Id].Name));
         if (UserRefusals.Explain(ref tried, entry, user.Rights) is not { } why)
             return call.Ok();

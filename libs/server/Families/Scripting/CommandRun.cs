@@ -61,8 +61,7 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
         if (!TryTake(stack, count))
             return stack.Fail("Lua redis lib command arguments must be strings or integers"u8, isPlaced: false);
         CommandEntry* entry = _commands.Entries + _commands.Find(_args.Items, count);
-        bool isKnown = entry->Id != 0 && ((entry->Flags & CommandFlags.Container) == 0 || count == 1);
-        if (!isKnown)
+        if (!entry->IsNamedBy(count))
             return stack.Fail("Invalid command passed to redis.acl_check_cmd()"u8, isPlaced: false);
         bool may = true;
         if (running is { Client: { User.Rights: { AllowsEverything: false } rights } client })

@@ -110,7 +110,7 @@ internal sealed unsafe class TransactionQueue : ITransactions
             if (_worker.Server.Commands.Specs[command->Command].Room is not { } room)
                 continue;
             Call call = _calls.Of(client, command);
-            if ((uint)(call.Count - _entries[command->Command].ArgsMin) <= _entries[command->Command].ArgsSpan)
+            if (_entries[command->Command].Takes(call.Count))
                 bytes += Math.Max(room(ref call), 0);
             if (bytes > _worker.Server.MemoryLimitBytes)
                 break; // there cannot be room for it; and a large collection is not walked once per command

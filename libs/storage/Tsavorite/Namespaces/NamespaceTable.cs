@@ -23,7 +23,7 @@ public sealed unsafe class NamespaceTable
     private const int RestingMax = 1000;
     /// <summary>Each record that is looked at is compared with so many; in a step that holds the locks nothing is emptied, and as many more are waited for than rest.</summary>
     private const int BehindMax = 64, RetiredMax = BehindMax + RestingMax;
-    private const int Looked = 16; // databases that there are unless more are asked for
+    private const int CountedMax = 16; // as many databases as there are unless more are asked for
 
     private readonly Lock _gate = new();
     private readonly List<(uint Id, long AtMs, int Database)> _resting = []; // those that began first stand first
@@ -64,7 +64,7 @@ public sealed unsafe class NamespaceTable
         long keys = 0;
         uint known = Volatile.Read(ref partition->CountsMax); // before the array, which only grows
         uint[] ids = Volatile.Read(ref _ids);
-        for (int database = 0; database < Math.Min(ids.Length, Looked); database++)
+        for (int database = 0; database < Math.Min(ids.Length, CountedMax); database++)
         {
             uint ns = Volatile.Read(ref ids[database]) - 1; // 0, which is none, becomes more than there are
             if (ns < known)
@@ -327,7 +327,7 @@ public sealed unsafe class NamespaceTable
         _resting.Clear();
         for (; unused < next; unused++)
         {
-            for (int i = 0; i < _core.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, unused)->Retired = 0;
+            Revive(unused);
             if (databases[unused] < 0)
                 _resting.Add((unused, _movers!.NowMs, NoDatabase));
         }
@@ -356,8 +356,14 @@ public sealed unsafe class NamespaceTable
         }
         if (!TryRested(database, out uint next))
             return Replace(database, FreshId());
-        for (int i = 0; i < _core!.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, next)->Retired = 0;
+        Revive(next);
         return Replace(database, next);
+    }
+
+    // Every partition is locked.
+    private void Revive(uint id)
+    {
+        for (int i = 0; i < _core!.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, id)->Retired = 0;
     }
 
     private bool HasRecords(uint id)

@@ -21,7 +21,8 @@ public interface IModify : ILogged
 
     /// <summary>
     /// True if neither what this run leaves nor what it answers depends on more of the record than that there is one: it may run where what is there is damaged
-    /// (store.C11), and brings nothing to memory that it would have to find room for. Asked only of what lies on a tier.
+    /// (store.C11), and brings nothing to memory that it would have to find room for. Asked only of what lies on a tier, of which there may be no more than what stands before the
+    /// value: <see cref="Plan"/> and <see cref="Write"/> look at no byte of that, though <see cref="RecordView.ValueBytes"/> says how many there were.
     /// </summary>
     bool IsBlind => false;
 }

@@ -118,7 +118,7 @@ internal sealed unsafe class Writer : IDisposable
         return record.Slot;
     }
 
-    // store.C5: what lies on a tier is in memory before it is changed. Nothing is changed, and something is missing, where that has not been fetched.
+    // store.C5: what lies on a tier is in memory before it is changed, unless the change is blind. Nothing is changed, and something is missing, where that has not been fetched.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Outcome ChangeCold<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
     {
@@ -160,21 +160,28 @@ internal sealed unsafe class Writer : IDisposable
         Check.That(verdict != Verdict.PutFields, "store.C5 what needs the value has it in memory first");
         if (verdict == Verdict.Keep)
             return Outcome.Unchanged;
-        if (verdict == Verdict.Put && IsTooLarge(key, next))
+        return verdict == Verdict.Put ? PutBlind(target, key, ref operation, existing, next) : RemoveBlind(target, key, ref operation);
+    }
+
+    private Outcome PutBlind<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next)
+        where T : struct, IModify
+    {
+        if (IsTooLarge(key, next))
             return Outcome.TooLarge;
-        ulong word = 0;
-        if (verdict == Verdict.Put && !TryFill(target, key, next, out word))
+        if (!TryFill(target, key, next, out ulong word))
             return Refuse(key, next);
-        if (verdict == Verdict.Put)
-            operation.Write(existing, new Span<byte>(Record.Value(_shape->Base + IndexWord.Offset(word)), next.ValueBytes), false);
-        else if (_core.Hooked)
-            Announce(target.Partition, key, ref operation, KeyChange.Removed);
-        if (verdict == Verdict.Put)
-            ColdSwitch.ToMemory(_core, target, key.Namespace, word);
-        else
-            ColdSwitch.ToNothing(_core, target, key.Namespace);
-        if (verdict == Verdict.Put && _core.Hooked)
+        operation.Write(existing, new Span<byte>(Record.Value(_shape->Base + IndexWord.Offset(word)), next.ValueBytes), false);
+        ColdSwitch.ToMemory(_core, target, key.Namespace, word);
+        if (_core.Hooked)
             Announce(target.Partition, key, ref operation, KeyChange.Written);
+        return Outcome.Done;
+    }
+
+    private Outcome RemoveBlind<T>(in Target target, in KeyRef key, ref T operation) where T : struct, IModify
+    {
+        if (_core.Hooked)
+            Announce(target.Partition, key, ref operation, KeyChange.Removed);
+        ColdSwitch.ToNothing(_core, target, key.Namespace);
         return Outcome.Done;
     }
 

@@ -12,7 +12,8 @@ namespace Tsavorite;
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
 /// since it was copied stays, and its copy is dead. Of one that is copied in several holds of the lock its extent tells whether it has (<see cref="ColdRunWriter"/>).
 /// store.C2, store.C3, store.C4, store.C6, store.C8, store.C10, store.C12, store.C13: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>, <see cref="TierMovers"/>, <see cref="DeviceReads"/>, <see cref="CleanCopy"/>.
-/// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
+/// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first. Who removes it, or puts another in its place whatever it was, needs none of it
+/// (<see cref="ColdSwitch"/>).
 /// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
 /// store.C11: a step that removes a key or sets all of it (<see cref="IModify.IsBlind"/>) takes what is damaged for its key's by the bits of the hash that the index has, and gives it up;
 /// that is counted and told. What a device does not read at the moment is nobody's to give up.

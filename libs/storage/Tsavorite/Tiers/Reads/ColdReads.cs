@@ -396,15 +396,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        while (_device.HasRoom && ReadQueue.TryTake(_queued, _device, Refuse, out ColdRead? read))
+        while (_device.HasRoom && ReadQueue.TryTake(_queued, _device, Refuse, Leave, out ColdRead? read))
         {
-            if (read.IsInVain)
-            {
-                _pending--;
-                _comingBytes -= read.BytesMax;
-                Discard(read);
-                continue;
-            }
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
             uint number = _segments.NumberOf(read.Word);
             long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
@@ -418,7 +411,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
-        while (_device.PartsUnderWay < _device.PartsMax && _queuedLong.TryPeek(out ColdRead? read) && _device.HasRoom)
+        while (_device.PartsUnderWay < _device.PartsMax && ReadQueue.TryPeek(_queuedLong, Leave, out ColdRead? read) && _device.HasRoom)
         {
             if (read.Long is null && !TryBeginLong(read))
                 return;
@@ -426,6 +419,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
             if (!read.Long!.HasMore)
                 _queuedLong.Dequeue();
         }
+    }
+
+    // Nobody waits for it any more, and the device has not got it.
+    private void Leave(ColdRead read)
+    {
+        (_pending, _comingBytes) = (_pending - 1, _comingBytes - read.BytesMax);
+        Discard(read);
     }
 
     private bool TryBeginLong(ColdRead read)

@@ -5,7 +5,6 @@ namespace Tsavorite;
 /// <summary>The memory of the long records that one session has begun to read, as long as it is there.</summary>
 internal sealed unsafe class LongRoom
 {
-    private const int SlackBytes = 64;
     private readonly List<ColdRead> _held = [];
     private long _bytes;
 
@@ -17,8 +16,8 @@ internal sealed unsafe class LongRoom
     public void Begin(ColdRead read, ColdPart[] parts)
     {
         long room = LongRead.RoomFor(parts);
-        read.To = (nint)NativeMemory.AlignedAlloc((nuint)(room + SlackBytes), ColdSegments.PageBytes);
-        new Span<byte>((byte*)read.To + room, SlackBytes).Clear();
+        read.To = (nint)NativeMemory.AlignedAlloc((nuint)(room + ColdRead.SlackBytes), ColdSegments.PageBytes);
+        new Span<byte>((byte*)read.To + room, ColdRead.SlackBytes).Clear();
         read.Long = new LongRead(parts, (byte*)read.To, read.Place);
         read.State = ColdReadState.UnderWay;
         _bytes += read.BytesMax;

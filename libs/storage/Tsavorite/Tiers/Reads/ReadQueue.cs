@@ -44,19 +44,30 @@ internal sealed class ReadQueue
     }
 
     /// <summary>
-    /// Takes the first of those that need not wait in vain: what has come before the device was late is not to wait as long again behind it, and is refused.
+    /// Takes the first of those that need not wait in vain: what has come before the device was late is not to wait as long again behind it, and is refused; what nobody waits
+    /// for any more is left.
     /// </summary>
     public static bool TryTake(
-        Queue<ColdRead> reads, DeviceReads device, Action<ColdRead> refuse, [NotNullWhen(true)] out ColdRead? first)
+        Queue<ColdRead> reads, DeviceReads device, Action<ColdRead> refuse, Action<ColdRead> leave, [NotNullWhen(true)] out ColdRead? first)
     {
         while (reads.TryDequeue(out first))
         {
-            if (device.MayBegin(first))
+            if (!device.MayBegin(first))
+                refuse(first);
+            else if (first.IsInVain)
+                leave(first);
+            else
                 return true;
-            refuse(first);
         }
 
         return false;
+    }
+
+    /// <summary>The first of those, which stays where it stands; those before it that nobody waits for any more, and that have not been begun, are left.</summary>
+    public static bool TryPeek(Queue<ColdRead> reads, Action<ColdRead> leave, [NotNullWhen(true)] out ColdRead? first)
+    {
+        while (reads.TryPeek(out first) && first is { IsInVain: true, Long: null }) leave(reads.Dequeue());
+        return first is not null;
     }
 
     /// <summary>Takes one out of those, wherever it stands; false if it is not there. A walk.</summary>
