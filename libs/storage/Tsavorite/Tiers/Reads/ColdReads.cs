@@ -204,6 +204,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Await(long begunAtUs)
     {
         _isWaiting = true;
+        Prefer();
         Submit();
         (bool isHeld, long endUs) = (HoldsUpOthers || MayPostpone is not null, begunAtUs);
         for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
@@ -219,6 +220,26 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _isWaiting = false;
         Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
+    }
+
+    // Who waits in place holds up everybody: what he waits for does not stand behind what others are put off for, or it would be given up before its turn came.
+    private void Prefer()
+    {
+        bool any = false;
+        foreach (ulong word in _wanted)
+        {
+            if (Known(word) is { State: ColdReadState.Queued, IsLong: false } read)
+                read.IsPreferred = any = true;
+        }
+        if (!any)
+            return;
+        ColdRead[] all = [.. _queued];
+        _queued.Clear();
+        foreach (ColdRead read in all)
+            if (read.IsPreferred) _queued.Enqueue(read);
+        foreach (ColdRead read in all)
+            if (!read.IsPreferred) _queued.Enqueue(read);
+        foreach (ColdRead read in all) read.IsPreferred = false;
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
