@@ -61,6 +61,33 @@ internal sealed class ManyColdKeysTests
         Assert.That(stage.Other.Call("GET", $"k{Keys - 1}"), Is.EqualTo("new"));
     }
 
+    [TestCase("BY")]
+    [TestCase("GET")]
+    public void What_a_sort_looks_up_is_read_once(string option)
+    {
+        const int Few = 40;
+        using HangingStage stage = Cold();
+        stage.Other.Call(["RPUSH", "list", .. Enumerable.Range(0, Few).Select(static i => $"{i}")]);
+        (int reads, long waits) = (stage.Medium.Reads, stage.Figure("waits"));
+        Assert.That(stage.Other.Call(["SORT", "list", "ALPHA", option, "k*"]), Does.Not.StartWith("ERR"));
+        Assert.That((stage.Medium.Reads - reads, stage.Figure("waits") - waits), Is.EqualTo((Few, 0L)));
+    }
+
+    [Test]
+    public void What_is_waited_for_in_place_does_not_stand_behind_what_others_are_put_off_for()
+    {
+        const int AtOnce = 64;
+        using HangingStage stage = Cold();
+        using TestClient many = stage.Connect(), script = stage.Connect();
+        stage.Medium.TakesMs = 20;
+        int reads = stage.Medium.Reads;
+        Task<string> putOff = Task.Run(() => many.Call(["EXISTS", .. Names()]));
+        Eventually.Holds(() => stage.Medium.Kept >= AtOnce);
+        Assert.That(stage.Slowly(() => script.Call("EVAL", "return redis.call('STRLEN', 'well')", "0")), Is.EqualTo("5"));
+        Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(4 * AtOnce));
+        Assert.That(stage.Slowly(() => putOff.Result), Is.EqualTo($"{Keys}"));
+    }
+
     [Test]
     public void As_many_values_as_are_kept_for_a_step_are_fetched_once()
     {

@@ -117,6 +117,31 @@ internal sealed class HeadReadsTests
         Assert.That(bench.Get($"k{Long - 1}"), Is.EqualTo(TieredBench.Value(Long - 1, LongBytes)), "whoever comes later has it");
     }
 
+    [Test]
+    public void As_many_are_at_hand_whose_values_are_so_short_that_all_of_them_is_kept()
+    {
+        const int NameBytes = 4000, AtOnce = 500; // names alone are more than the values that are kept for a step
+        using SimulatedMedium medium = new(32 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 32 << 20 });
+        string[] names = [.. Enumerable.Range(0, Keys).Select(static i => $"k{i}".PadRight(NameBytes, 'n'))];
+        foreach (string[] some in names.Chunk(AtOnce))
+        {
+            foreach (string name in some) bench.Set(name, TieredBench.Value(1, 4));
+            bench.Demote();
+        }
+        SessionTier tier = bench.Session.Tier!;
+        tier.MayPostpone = static () => false;
+        foreach (string name in names) Assert.That(tier.Foresee(bench.Key(name), headDoes: true), Is.True);
+        tier.EndNamed();
+        tier.BeginReads();
+        ColdWait wait = tier.TakeWanted();
+        while (tier.Awaits(wait)) tier.Poll(bench.NowMs);
+        Assert.That(wait.IsTooMuch, Is.False);
+        foreach (string name in names) Assert.That(bench.Delete(name), Is.EqualTo(Outcome.Done));
+        Assert.That((bench.Tier().Reads, bench.Tier().Waits, bench.Tier().Records), Is.EqualTo(((long)Keys, 0L, 0L)));
+        bench.ExpectNothingUnderWay();
+    }
+
     // Of one in several segments too, for which there is room for one at a time only.
     [Test]
     public void Long_records_are_removed_by_their_heads()
@@ -150,5 +175,21 @@ internal sealed class HeadReadsTests
         stage.Tier.Turn = static () => 2;
         Assert.That(stage.Bench.Has("k30"), Is.True, "another is not ended");
         stage.Medium.TakesUs = 0;
+    }
+
+    [Test]
+    public void Who_waits_in_place_does_not_stand_behind_what_others_are_put_off_for()
+    {
+        const int Others = 1000, TakesUs = 100_000; // of all of them together, 64 at a time, longer than anybody is waited for in place
+        using HangingDiskStage stage = new();
+        stage.Bench.Cold(Others + 1, Bytes);
+        (stage.Tier.MayPostpone, stage.Medium.TakesUs) = (static () => false, TakesUs);
+        for (int i = 0; i < Others; i++) stage.Tier.Foresee(stage.Bench.Key("k" + i));
+        stage.Tier.BeginReads();
+        ColdWait others = stage.Tier.TakeWanted();
+        Assert.That(stage.Bench.Has("k" + Others), Is.True);
+        Assert.That((stage.Tier.Waited, stage.NowUs), Is.EqualTo((1, (2 * TakesUs) + 1)));
+        stage.Medium.TakesUs = 0;
+        while (stage.Tier.Awaits(others)) stage.Pass(TakesUs);
     }
 }

@@ -56,6 +56,27 @@ internal sealed class ReturnLimitTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    [Test]
+    public void An_edit_that_finds_no_room_for_its_root_is_put_off_until_there_is_as_much()
+    {
+        using SimulatedMedium medium = new(192 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = Limit, TierSegmentBytes = 1 << 20 });
+        for (int i = 0; i < Keys; i += AtOnce)
+        {
+            for (int key = i; key < i + AtOnce; key++) bench.Set("k" + key, TieredBench.Value(key, Bytes));
+            bench.Demote();
+        }
+        bench.Session.Tier!.MayPostpone = static () => false;
+        bench.Session.Room.MayPostpone = static () => true;
+        int done = 0;
+        Assert.That(() =>
+        {
+            while (done < Keys && TryFlip(bench, done)) done++;
+        }, Throws.TypeOf<RoomMissException>().With.Property(nameof(RoomMissException.Bytes)).InRange(Bytes, Bytes + 100));
+        Assert.That(done, Is.InRange(AtOnce, Keys - 2));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     private static bool TryFlip(Bench bench, int key)
     {
         FlipEdit edit = new() { Chunk = FlipEdit.NoChunk };

@@ -28,7 +28,7 @@ internal readonly unsafe struct SortPattern(Executor worker, uint ns)
         fixed (byte* bytes = name)
         {
             KeyRef key = worker.Store.Key(bytes, name.Length - SlackBytes, ns);
-            var there = default(PresenceLook);
+            var there = default(ThereLook);
             if (worker.Session.Read(in key, ref there, quiet: true) != Outcome.Done)
                 return Missed(in key);
             if (hasField)
@@ -63,6 +63,14 @@ internal readonly unsafe struct SortPattern(Executor worker, uint ns)
                     room = new byte[copy.Length];
                 }
             }
+        }
+    }
+
+    // Its value is read next: of a record on the tier all is fetched at once.
+    private struct ThereLook : IRead
+    {
+        public readonly void Look(in RecordView record)
+        {
         }
     }
 }

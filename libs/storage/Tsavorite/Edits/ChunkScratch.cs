@@ -44,8 +44,11 @@ internal sealed unsafe class ChunkScratch : IDisposable
         if (found.Image == null || (aim == EditAim.Look && !IsToComeBack(core, found, nowMs)))
             return found.Image;
         bool isAsked = aim == EditAim.Change && Record.Kind(found.Image) != RecordKind.Chunk && Cold!.MayPostpone is not null;
-        if (isAsked && Record.IsLive(found.Image, nowMs) && !RecordRoom.MayReturn(core, partition, found.Image, out _))
+        if (isAsked && Record.IsLive(found.Image, nowMs) && !RecordRoom.MayReturn(core, partition, found.Image, out long bytes))
+        {
+            LackedBytes = bytes;
             throw NoRoom();
+        }
         TierCount why = aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned;
         return core.MustTakeBack(partition, bucket, found.Slot, found.Image, nowMs, why);
     }

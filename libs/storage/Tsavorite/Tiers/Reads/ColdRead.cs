@@ -41,6 +41,8 @@ internal sealed unsafe class ColdRead(ulong word)
     public bool IsInVain;
     /// <summary>The value was not kept: there is what stands before it alone (<see cref="ColdRecord.HeadBytes"/>).</summary>
     public bool IsHead;
+    /// <summary>Nobody had asked for its value when it came: it is counted as a head, also where all of it was kept, as it is so short.</summary>
+    public bool IsAmongHeads;
     /// <summary>It was read as a whole and is not what was written: another read would bring no more, as it might of a device that fails.</summary>
     public bool IsDamaged => State == ColdReadState.Failed && Error == 0;
     /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
@@ -91,6 +93,7 @@ internal sealed unsafe class ColdRead(ulong word)
     public void Keep(nint to, byte* from, int kept)
     {
         IsHead = kept < ColdRecord.BytesOf(from);
+        IsAmongHeads = !IsWanted;
         Record = (byte*)to;
         (RecordBytes, State) = (kept, ColdReadState.Ready);
         new ReadOnlySpan<byte>(from, kept).CopyTo(new Span<byte>(Record, kept));

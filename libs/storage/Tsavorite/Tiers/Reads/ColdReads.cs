@@ -204,6 +204,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private void Await(long begunAtUs)
     {
         _isWaiting = true;
+        ReadQueue.Prefer(_queued, _wanted); // who waits in place holds up everybody, and is waited for so long only
         Submit();
         (bool isHeld, long endUs) = (HoldsUpOthers || MayPostpone is not null, begunAtUs);
         for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)

@@ -117,7 +117,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 
     private ReadQueue QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
-        : read.IsInPlace ? _placed : read.IsLong ? _long : read.IsHead ? _heads : _short;
+        : read.IsInPlace ? _placed : read.IsLong ? _long : read.IsAmongHeads ? _heads : _short;
 
     // While somebody waits for it the rest of what he waits for may come much later. Not so those in several segments: of two who each have what the other's next one has to
     // wait for, one gives up his.
@@ -149,7 +149,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     private void Count(ColdRead read, int by)
     {
-        if (read.IsHead)
+        if (read.IsAmongHeads)
             HeadBytes += by * CostOfHead(read);
         else if (read.IsLong)
             LongBytes += by * (long)read.RecordBytes;

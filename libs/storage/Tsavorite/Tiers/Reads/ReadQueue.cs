@@ -70,6 +70,18 @@ internal sealed class ReadQueue
         return first is not null;
     }
 
+    /// <summary>Brings what these words name before the others. A walk.</summary>
+    public static void Prefer(Queue<ColdRead> reads, List<ulong> words)
+    {
+        HashSet<ulong> preferred = [.. words];
+        ColdRead[] all = [.. reads];
+        reads.Clear();
+        foreach (ColdRead read in all)
+            if (preferred.Contains(read.Word)) reads.Enqueue(read);
+        foreach (ColdRead read in all)
+            if (!preferred.Contains(read.Word)) reads.Enqueue(read);
+    }
+
     /// <summary>Takes one out of those, wherever it stands; false if it is not there. A walk.</summary>
     public static bool RemoveFrom(Queue<ColdRead> reads, ColdRead read)
     {

@@ -97,7 +97,7 @@ internal sealed class StepWaits(KeptReads kept)
     {
         if (read.IsLong || read.IsInPlace)
             return;
-        if (read.IsHead)
+        if (read.IsAmongHeads)
             wait.HeadBytes += KeptReads.CostOfHead(read);
         else
             wait.Bytes += read.RecordBytes;
