@@ -85,7 +85,7 @@ internal sealed class ManyColdKeysTests
         Eventually.Holds(() => stage.Medium.Kept >= AtOnce);
         Assert.That(stage.Slowly(() => script.Call("EVAL", "return redis.call('STRLEN', 'well')", "0")), Is.EqualTo("5"));
         Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(4 * AtOnce));
-        Assert.That(stage.Slowly(() => putOff.Result), Is.EqualTo($"{Keys}"));
+        Assert.That(stage.Slowly(() => putOff.InTime()), Is.EqualTo($"{Keys}"));
     }
 
     [Test]

@@ -74,12 +74,11 @@ internal sealed class ReadQueue
     public static void Prefer(Queue<ColdRead> reads, List<ulong> words)
     {
         HashSet<ulong> preferred = [.. words];
-        ColdRead[] all = [.. reads];
+        List<ColdRead> first = [], others = [];
+        foreach (ColdRead read in reads) (preferred.Contains(read.Word) ? first : others).Add(read);
         reads.Clear();
-        foreach (ColdRead read in all)
-            if (preferred.Contains(read.Word)) reads.Enqueue(read);
-        foreach (ColdRead read in all)
-            if (!preferred.Contains(read.Word)) reads.Enqueue(read);
+        foreach (ColdRead read in first) reads.Enqueue(read);
+        foreach (ColdRead read in others) reads.Enqueue(read);
     }
 
     /// <summary>Takes one out of those, wherever it stands; false if it is not there. A walk.</summary>
