@@ -35,6 +35,74 @@ internal sealed class KeptRoomTests
         Assert.That(run.Evicted, Is.GreaterThan(0));
     }
 
+    /// <summary>store.C6: what is dead, and named, is room enough for demotion: nothing is moved together beside it, and a snapshot is wanted.</summary>
+    [Test]
+    public void Nothing_is_moved_together_where_the_next_snapshots_give_enough_back()
+    {
+        const int Dead = 1200;
+        using SimulatedMedium medium = new(4 << 20);
+        using Bench bench = new(Settings(medium));
+        int keys = FillUp(bench, Dead, EvictionPolicy.NoEviction);
+        for (int i = 0; i < Dead; i++) bench.Delete("k" + i);
+        for (int i = Dead; i < keys; i += 2) bench.Delete("k" + i);
+        long compacted = bench.Tier().Compacted;
+        for (int steps = 0; steps < 50; steps++) bench.Store.Tiers!.Step(bench.NowMs += 100);
+        Assert.That(bench.Store.Tiers!.IsShort);
+        Assert.That((bench.Tier().Compacted, bench.Store.Names!.WantsSnapshot), Is.EqualTo((compacted, true)));
+        Publish(bench, 3);
+        Publish(bench, 4);
+        bench.Store.Tiers.Step(bench.NowMs += 100);
+        Assert.That((bench.Store.Tiers.IsShort, bench.Tier().KeptBytes), Is.EqualTo((false, 0)));
+    }
+
+    /// <summary>store.C6: nor is anything that lives given up while as much as is kept free comes with the next snapshots, though that is too little to take one for.</summary>
+    [Test]
+    public void Nothing_that_lives_is_given_up_where_the_next_snapshots_give_as_much_back_as_is_kept_free()
+    {
+        const int Dead = 260;
+        using SimulatedMedium medium = new(4 << 20);
+        using Bench bench = new(Settings(medium));
+        FillUp(bench, Dead, EvictionPolicy.AllKeysLru);
+        Publish(bench, 3);
+        Publish(bench, 4);
+        for (int i = 0; i < Dead; i++) bench.Delete("k" + i);
+        for (int steps = 0; steps < 50; steps++) bench.Store.Tiers!.Step(bench.NowMs += 100);
+        Assert.That((bench.Store.Tiers!.IsShort, bench.Tier().Evicted), Is.EqualTo((true, 0)), $"{bench.Tier().FreeBytes} free, {bench.Tier().KeptBytes} kept");
+        Assert.That(bench.Tier().KeptBytes, Is.GreaterThan(0));
+    }
+
+    private static StoreSettings Settings(SimulatedMedium medium) => TieredBench.Settings(medium) with { TierId = new MediumId(0, 7), MemoryLimitBytes = 1 << 20 };
+
+    // Keys until neither memory nor the tier takes one more, of which the first so many are named by both snapshots; returns how many there are.
+    private static int FillUp(Bench bench, int named, EvictionPolicy behind)
+    {
+        const int WaitsMax = 50;
+        int keys = 0;
+        for (int waits = 0; waits < WaitsMax;)
+        {
+            if (!bench.Session.Room.Ensure(Bytes))
+            {
+                waits++;
+                bench.Store.Tiers!.Step(bench.NowMs += WaitMs);
+                continue;
+            }
+            bench.Set("k" + keys, TieredBench.Value(keys, Bytes));
+            waits = 0;
+            if (++keys != named) continue;
+            bench.Demote();
+            Publish(bench, 1);
+            Publish(bench, 2);
+        }
+        bench.Store.SetPolicy(behind);
+        return keys;
+    }
+
+    private static void Publish(Bench bench, int number)
+    {
+        NamingList.Of(bench.Store, $"{number}");
+        bench.Store.Names!.Published($"{number}", $"{number - 1}");
+    }
+
     // A writer at a thousand a second; snapshots when they are wanted, but not too often (0: never).
     private sealed class Overwriting(SimulatedMedium medium, int snapshotMs) : IDisposable
     {

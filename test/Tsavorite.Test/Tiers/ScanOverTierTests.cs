@@ -53,6 +53,27 @@ internal sealed class ScanOverTierTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>A start makes its index anew, of names of what lies there; a cursor that a client has from before stands for the same as it did.</summary>
+    [Test]
+    public void A_cursor_goes_on_behind_a_start()
+    {
+        const int Keys = 3000;
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = TieredBench.Filled(medium, out _);
+        Seen seen = new() { Keys = [] };
+        ulong cursor = 0;
+        while (seen.Keys.Count < Keys / 2) cursor = bench.Session.Scan(0, cursor, AtOnce, ref seen);
+        Assert.That(cursor, Is.Not.Zero);
+        NamingList names = NamingList.Of(bench.Store);
+        using Store again = new(TieredBench.KeptSettings(medium));
+        Assert.That(names.Load(again), Is.EqualTo(LoadOutcome.Done));
+        using StoreSession session = again.OpenSession();
+        session.NowMs = bench.NowMs;
+        while (cursor != 0) cursor = session.Scan(again.Namespaces.Id(0), cursor, AtOnce, ref seen);
+        Assert.That(Enumerable.Range(0, Keys).Select(static i => "k" + i).Except(seen.Keys), Is.Empty);
+        Assert.That(again.Figures().Tier!.Reads, Is.Positive);
+    }
+
     // As a server does it for a client, or as one that may wait where it stands.
     private static ulong Scan(Bench bench, ulong cursor, bool isPutOff, ref Seen seen)
     {

@@ -102,9 +102,57 @@ internal sealed class TierEvictionTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>A piece of a value whose root is read lies among what a full tier gives up first: it is moved, as its value would be half without it.</summary>
+    [Test]
+    public void A_full_tier_gives_up_no_piece_of_what_is_there()
+    {
+        const int Pieces = 200, Bytes = 400, KeysMax = 40_000, Given = 1_500;
+        using SimulatedMedium medium = new(1 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, Policy = EvictionPolicy.AllKeysLru });
+        for (uint number = 0; number < Pieces; number++)
+        {
+            ChunkEdit edit = new() { Number = number, Bytes = TieredBench.Value((int)number, Bytes) };
+            Assert.That(bench.Session.Edit(bench.Key("root"), ref edit), Is.EqualTo(Outcome.Done));
+        }
+        bench.Demote();
+        for (int i = 0; i < KeysMax && bench.Tier().Evicted < Given; i++)
+        {
+            do
+                bench.Store.StepMovers(++bench.NowMs);
+            while (!bench.Session.Room.Ensure(Bytes) && bench.Session.Room.IsComing);
+            bench.Set("n" + i, TieredBench.Value(i, Bytes));
+            Assert.That(PiecesOf(bench, 0), Is.Zero, "its root is read, and none of them");
+        }
+        Assert.That((bench.Tier().Evicted >= Given, PiecesOf(bench, Pieces)), Is.EqualTo((true, Pieces)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    // How many of the first so many are as they were.
+    private static int PiecesOf(Bench bench, int count)
+    {
+        FirstPieces look = new() { Count = count };
+        Assert.That(bench.Session.Examine(bench.Key("root"), ref look), Is.EqualTo(Outcome.Done));
+        return look.Sound;
+    }
+
     private static bool IsThere(Bench bench, int key)
     {
         TierPlaces places = bench.Session.Tier!.Where(bench.Key("k" + key), bench.NowMs);
         return places.Exists;
+    }
+
+    private struct FirstPieces : IExamine
+    {
+        public int Count, Sound;
+
+        public unsafe void Look(ref RecordEdit record)
+        {
+            Sound = 0;
+            for (int number = 0; number < Count; number++)
+            {
+                byte* piece = record.Chunk((uint)number, out int bytes);
+                Sound += piece != null && new ReadOnlySpan<byte>(piece, bytes).SequenceEqual(TieredBench.Value(number, bytes)) ? 1 : 0;
+            }
+        }
     }
 }

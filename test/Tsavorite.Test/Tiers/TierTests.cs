@@ -95,6 +95,22 @@ internal sealed class TierTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>Somebody wants it again: it would come back by the next read.</summary>
+    [Test]
+    public void A_record_that_is_read_while_it_is_written_to_the_tier_stays()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 100; i++) bench.Set("k" + i, Value(i, 100));
+        medium.FailsWrite = _ =>
+        {
+            bench.Get("k1");
+            return 0;
+        };
+        bench.Demote();
+        Assert.That((bench.Tier().Records, bench.Session.Tier!.Where(bench.Key("k1"), bench.NowMs).IsCold), Is.EqualTo((99, false)));
+    }
+
     [Test]
     public void A_step_that_is_put_off_is_told_of_its_read_though_another_step_took_it()
     {
@@ -318,6 +334,20 @@ internal sealed class TierTests
         Assert.That(blocks.Load(copy), Is.EqualTo(LoadOutcome.Done));
         Assert.That(Content.Of(copy), Is.EqualTo(then));
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    /// <summary>What is told of waits is how long clients waited for each other's values: not what reads in the background.</summary>
+    [Test]
+    public void Reads_of_a_snapshot_are_no_waits_of_commands()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Cold(3000, 100);
+        Assert.That(BlockList.Of(bench.Store).Records, Is.EqualTo(3000));
+        Assert.That(bench.Tier().Reads, Is.GreaterThanOrEqualTo(3000));
+        Assert.That((bench.Tier().Waits, bench.Tier().WaitedMicros), Is.EqualTo((0, 0)));
+        bench.Get("k1");
+        Assert.That(bench.Tier().Waits, Is.EqualTo(1), "a command does wait");
     }
 
     [Test]

@@ -161,6 +161,13 @@ internal sealed class ColdTier : IDisposable
         Interlocked.Increment(ref _readsByTime[Math.Min(bits, TierFigures.TimeBuckets - 1)]);
     }
 
+    /// <summary>A command has waited for reads where it stood, and all clients of its core with it.</summary>
+    public void CountWait(long microseconds)
+    {
+        Count(TierCount.Waits);
+        Count(TierCount.WaitedMicros, microseconds);
+    }
+
     /// <summary>A record was looked at where it lies.</summary>
     public void CountPlaced()
     {

@@ -196,8 +196,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         long begunAtUs = _tier.NowUs;
         Await(begunAtUs);
-        _tier.Count(TierCount.Waits);
-        _tier.Count(TierCount.WaitedMicros, _tier.NowUs - begunAtUs);
+        if (!Patience.IsBesideCommands)
+            _tier.CountWait(_tier.NowUs - begunAtUs);
         ForgetWanted();
     }
 

@@ -19,6 +19,9 @@ internal sealed class HeldPatience
     private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy;
     private bool _isToBeTold;
 
+    /// <summary>Whoever reads is no command, and no client waits for it: its waits are not told of.</summary>
+    public bool IsBesideCommands { get; set; }
+
     /// <summary>Waits in place that there were, of all.</summary>
     public long Waits { get; private set; }
 
