@@ -1,3 +1,5 @@
+using Garnet.Common.Test;
+
 namespace Garnet.Server.Test;
 
 /// <summary>Commands, transactions and scripts that name more keys on the tier than a core keeps values of: done as a whole or refused before anything changes, while others are served.</summary>

@@ -184,26 +184,20 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : ColdAddress.Name(_wanted[0]);
         Begin(isSpent: Patience.IsSpent);
-        if (_wanted.TrueForAll(IsDone)) // it lies in persistent memory; or is refused
-        {
-            ForgetWanted();
-            return;
-        }
+        if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
+            Await(mayThrow);
+        ForgetWanted();
+    }
+
+    private void Await(bool mayThrow)
+    {
         if (mayThrow && MayPostpone is { } may && may())
         {
             _looks.PutOff();
             throw ColdTier.Miss;
         }
-        long begunAtUs = _tier.NowUs;
-        Await(begunAtUs);
-        if (!Patience.IsBesideCommands)
-            _tier.CountWait(_tier.NowUs - begunAtUs);
-        ForgetWanted();
-    }
-
-    private void Await(long begunAtUs)
-    {
         _isWaiting = true;
+        long begunAtUs = _tier.NowUs;
         ReadQueue.Prefer(_queued, _wanted); // who waits in place holds up everybody, and is waited for so long only
         Submit();
         (bool isHeld, long endUs) = (HoldsUpOthers || MayPostpone is not null, begunAtUs);
@@ -219,7 +213,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
             Poll(nowMs: long.MinValue);
         }
         _isWaiting = false;
-        Patience.Spend(_tier.NowUs - begunAtUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
+        long waitedUs = _tier.NowUs - begunAtUs;
+        Patience.Spend(waitedUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
+        if (!Patience.IsBesideCommands)
+            _tier.CountWait(waitedUs);
     }
 
     /// <summary>The records that the step which was put off has come to, and will come to again.</summary>
