@@ -5,7 +5,7 @@ namespace Garnet.Server.Test;
 /// <summary>Commands, transactions and scripts that name more keys on the tier than a core keeps values of: done as a whole or refused before anything changes, while others are served.</summary>
 internal sealed class ManyColdKeysTests
 {
-    private const int Keys = 1600, Bytes = 8000; // 12.8 MB, where 8 MiB of one step are kept
+    private const int Few = 40, Keys = 1600, Bytes = 8000; // 12.8 MB, where 8 MiB of one step are kept
 
     private static HangingStage Cold()
     {
@@ -63,11 +63,25 @@ internal sealed class ManyColdKeysTests
         Assert.That(stage.Other.Call("GET", $"k{Keys - 1}"), Is.EqualTo("new"));
     }
 
+    // Which of what lies together there is of which database is read first.
+    [TestCase("FLUSHDB")]
+    [TestCase("FLUSHALL")]
+    public void Who_empties_databases_does_not_wait_for_what_is_on_the_disk(string command)
+    {
+        using HangingStage stage = Cold();
+        stage.Other.Call("SELECT", "1");
+        stage.Other.Pipeline(1, [.. Names(Few).Select(static key => (string[])["SET", key, "other"])]);
+        stage.Other.Pipeline(1, [.. Names(Few).Select(static key => (string[])["TIER.DEMOTE", key])]);
+        stage.Medium.TakesMs = 20;
+        Assert.That(stage.Other.Call(command, "SYNC"), Is.EqualTo("OK"), "and no time has passed");
+        Assert.That(stage.Other.Call("DBSIZE"), Is.EqualTo("0"));
+        stage.Medium.TakesMs = 0;
+    }
+
     [TestCase("BY")]
     [TestCase("GET")]
     public void What_a_sort_looks_up_is_read_once(string option)
     {
-        const int Few = 40;
         using HangingStage stage = Cold();
         stage.Other.Call(["RPUSH", "list", .. Enumerable.Range(0, Few).Select(static i => $"{i}")]);
         (int reads, long waits) = (stage.Medium.Reads, stage.Figure("waits"));

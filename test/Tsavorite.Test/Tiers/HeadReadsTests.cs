@@ -192,4 +192,22 @@ internal sealed class HeadReadsTests
         stage.Medium.TakesUs = 0;
         while (stage.Tier.Awaits(others)) stage.Pass(TakesUs);
     }
+
+    // What has been begun goes on: eight parts of others are on their way, and then what is left of the one that was begun last.
+    [Test]
+    public void Nor_does_who_waits_for_a_record_of_several_parts()
+    {
+        const int Others = 30, LongBytes = 300_000, TakesUs = 100_000;
+        using HangingDiskStage stage = new(static settings => settings with { MemoryLimitBytes = 32 << 20 });
+        stage.Bench.Cold(Others + 1, LongBytes);
+        (stage.Tier.MayPostpone, stage.Medium.TakesUs) = (static () => false, TakesUs);
+        for (int i = 0; i < Others; i++) stage.Tier.Foresee(stage.Bench.Key("k" + i));
+        stage.Tier.BeginReads();
+        ColdWait others = stage.Tier.TakeWanted();
+        Assert.That(stage.Bench.Get("k" + Others), Is.EqualTo(TieredBench.Value(Others, LongBytes)));
+        Assert.That((stage.Tier.Waited, stage.NowUs), Is.EqualTo((1, (3 * TakesUs) + 1)));
+        stage.Medium.TakesUs = 0;
+        while (stage.Tier.Awaits(others)) stage.Pass(TakesUs);
+        for (int i = 0; i <= Others; i++) Assert.That(stage.Bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, LongBytes)));
+    }
 }

@@ -27,10 +27,13 @@ internal static class DatabaseCommands
             call.Session.LastBatch = log.Batch - 1;
     }
 
-    /// <summary>After databases were emptied, behind the turn: others run on while their memory is given back.</summary>
+    /// <summary>
+    /// After databases were emptied, behind the turn: others run on while their memory is given back. Where there is a tier nobody waits for that: of much that lies there
+    /// only a read says which database it is of.
+    /// </summary>
     internal static Reply EndFlush(ref Call call, bool wait)
     {
-        if (wait || call.Worker.Store.Namespaces.IsBehind)
+        if ((wait && call.Session.Tier is null) || call.Worker.Store.Namespaces.IsBehind)
             call.Worker.Store.Namespaces.Reclaim();
         call.Server.Observers.Tracker.Flushed(call.Worker);
         return call.Ok();

@@ -35,6 +35,8 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
     public LongRead? Long;
     public bool IsLong => Parts > 1;
+    /// <summary>Where it stands among those that the device has not got yet; in no list once it has it.</summary>
+    public LinkedListNode<ColdRead>? QueuedAt;
     /// <summary>Somebody asks for its value. Until it has come; what nobody has asked for by then is not kept.</summary>
     public bool IsWanted;
     /// <summary>Whoever waited for it has given it up before the device had it: it is not read, unless somebody comes to it first.</summary>

@@ -20,7 +20,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
-    private readonly Queue<ColdRead> _queued = new(), _queuedLong = new();
+    private readonly QueuedReads _queued;
     private readonly KeptReads _kept;
     private readonly DeviceReads _device;
     private readonly List<ColdRead> _missing = [];
@@ -38,6 +38,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _segments = tier.Segments;
         _device = new DeviceReads(tier, wake);
         _kept = new KeptReads(tier, Discard);
+        _queued = new QueuedReads(Refuse, Leave);
         Waits = new StepWaits(_kept);
     }
 
@@ -198,7 +199,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _isWaiting = true;
         long begunAtUs = _tier.NowUs;
-        ReadQueue.Prefer(_queued, _wanted); // who waits in place holds up everybody, and is waited for so long only
+        for (int i = _wanted.Count - 1; i >= 0; i--) _queued.Prefer(Known(_wanted[i]));
         Submit();
         (bool isHeld, long endUs) = (HoldsUpOthers || MayPostpone is not null, begunAtUs);
         for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
@@ -256,7 +257,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             else if (_device.Refuses(read, others: _pending++))
                 Refuse(read);
             else
-                (read.IsLong ? _queuedLong : _queued).Enqueue(read);
+                _queued.Append(read);
             if (read.IsProbe)
                 Submit(); // the next is judged by what the device has
         }
@@ -278,7 +279,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (nowMs == long.MinValue)
             return false; // in the middle of a step: others that wait are told later
         _kept.GiveUp(nowMs);
-        if (_queuedLong.Count > 0)
+        if (_queued.HasLong)
             Submit(); // there may be room for it now
         (bool news, _hasNews) = (_hasNews, false);
         return news;
@@ -365,7 +366,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             return false;
         _device.Dispose();
         _kept.Dispose();
-        foreach (ColdRead read in (IEnumerable<ColdRead>)[.. _queued, .. _queuedLong, .. _reads.Values]) Free(read);
+        foreach (ColdRead read in (IEnumerable<ColdRead>)[.. _queued.All, .. _reads.Values]) Free(read);
         _reads.Clear();
         return true;
     }
@@ -394,7 +395,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        while (_device.HasRoom && ReadQueue.TryTake(_queued, _device, Refuse, Leave, out ColdRead? read))
+        while (_device.HasRoom && _queued.TryTake(_device, out ColdRead? read))
         {
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
             uint number = _segments.NumberOf(read.Word);
@@ -409,13 +410,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()
     {
-        while (_device.PartsUnderWay < _device.PartsMax && ReadQueue.TryPeek(_queuedLong, Leave, out ColdRead? read) && _device.HasRoom)
+        while (_device.PartsUnderWay < _device.PartsMax && _queued.TryPeekLong(out ColdRead? read) && _device.HasRoom)
         {
             if (read.Long is null && !TryBeginLong(read))
                 return;
             _device.BeginPart(read);
             if (!read.Long!.HasMore)
-                _queuedLong.Dequeue();
+                _queued.RemoveFirstLong();
         }
     }
 
@@ -428,7 +429,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private bool TryBeginLong(ColdRead read)
     {
-        if (!_isWaiting && !_longRoom.MayTake(read, _tier.KeptBytesMax))
+        if (!(_isWaiting && _wanted.Contains(read.Word)) && !_longRoom.MayTake(read, _tier.KeptBytesMax))
             return false;
         read.BegunAtUs = _tier.NowUs;
         _longRoom.Begin(read, _segments.RunOf(_segments.NumberOf(read.Word), read.Parts));
@@ -462,7 +463,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         bool hadMore = read.Long!.HasMore;
         read.Long.End(number, result);
         if (hadMore && !read.Long.HasMore)
-            _queuedLong.Dequeue(); // it is the first: the rest is not read
+            _queued.RemoveFirstLong(); // it is the first: the rest is not read
         if (!read.Long.IsOver)
             return;
         _comingBytes -= read.BytesMax;
@@ -490,14 +491,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (late.Long is not null)
         {
             if (late.Long.HasMore)
-                _queuedLong.Dequeue(); // it is the first
+                _queued.RemoveFirstLong(); // it is the first
             _longRoom.Leave(late);
         }
         if (_device.GiveUp(late))
             _tier.BeginOwed(_tier.PlaceOf(late));
         BeLate(late);
-        while (_queuedLong.TryPeek(out ColdRead? next) && next.Long is null && _device.Refuses(next, others: int.MaxValue))
-            Refuse(_queuedLong.Dequeue());
+        _queued.RefuseLong(_device);
     }
 
     private void Refuse(ColdRead read)
@@ -528,7 +528,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             }
             else if (read.State == ColdReadState.UnderWay)
                 GiveUp(read);
-            else if (ReadQueue.RemoveFrom(read.IsLong ? _queuedLong : _queued, read))
+            else if (_queued.TryRemove(read))
                 Refuse(read);
         }
     }

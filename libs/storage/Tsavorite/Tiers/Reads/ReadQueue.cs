@@ -39,58 +39,20 @@ internal sealed class ReadQueue
     /// <summary>Takes one out, wherever it stands; false if it is not there. A walk.</summary>
     public bool Remove(ColdRead read)
     {
+        int before = _all.Count;
         RemoveFrom(_fresh, read);
-        return RemoveFrom(_all, read);
+        RemoveFrom(_all, read);
+        return _all.Count != before;
     }
 
-    /// <summary>
-    /// Takes the first of those that need not wait in vain: what has come before the device was late is not to wait as long again behind it, and is refused; what nobody waits
-    /// for any more is left.
-    /// </summary>
-    public static bool TryTake(
-        Queue<ColdRead> reads, DeviceReads device, Action<ColdRead> refuse, Action<ColdRead> leave, [NotNullWhen(true)] out ColdRead? first)
+    // A walk.
+    private static void RemoveFrom(Queue<ColdRead> reads, ColdRead read)
     {
-        while (reads.TryDequeue(out first))
-        {
-            if (!device.MayBegin(first))
-                refuse(first);
-            else if (first.IsInVain)
-                leave(first);
-            else
-                return true;
-        }
-
-        return false;
-    }
-
-    /// <summary>The first of those, which stays where it stands; those before it that nobody waits for any more, and that have not been begun, are left.</summary>
-    public static bool TryPeek(Queue<ColdRead> reads, Action<ColdRead> leave, [NotNullWhen(true)] out ColdRead? first)
-    {
-        while (reads.TryPeek(out first) && first is { IsInVain: true, Long: null }) leave(reads.Dequeue());
-        return first is not null;
-    }
-
-    /// <summary>Brings what these words name before the others. A walk.</summary>
-    public static void Prefer(Queue<ColdRead> reads, List<ulong> words)
-    {
-        HashSet<ulong> preferred = [.. words];
-        List<ColdRead> first = [], others = [];
-        foreach (ColdRead read in reads) (preferred.Contains(read.Word) ? first : others).Add(read);
-        reads.Clear();
-        foreach (ColdRead read in first) reads.Enqueue(read);
-        foreach (ColdRead read in others) reads.Enqueue(read);
-    }
-
-    /// <summary>Takes one out of those, wherever it stands; false if it is not there. A walk.</summary>
-    public static bool RemoveFrom(Queue<ColdRead> reads, ColdRead read)
-    {
-        int before = reads.Count;
-        for (int left = before; left > 0; left--)
+        for (int left = reads.Count; left > 0; left--)
         {
             ColdRead next = reads.Dequeue();
             if (next != read)
                 reads.Enqueue(next);
         }
-        return reads.Count != before;
     }
 }
