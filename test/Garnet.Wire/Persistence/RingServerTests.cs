@@ -61,20 +61,36 @@ internal sealed class RingServerTests
     }
 
     [Test]
-    public void A_check_that_is_told_of_the_ring_has_its_end_of_the_log_and_says_what_is_damaged_in_it([Values] bool damaged)
+    public void A_check_that_is_told_of_the_ring_puts_its_end_into_the_log()
+    {
+        const string Put = "persistent memory held were put into the log";
+        const int TriesMax = 20;
+        using RingFile ring = new();
+        using DataServer server = new($"--appendfsync always {ring.Flags}");
+        string said = KillAndCheck(server, ring);
+        for (int tries = 1; tries < TriesMax && !said.Contains(Put, StringComparison.Ordinal); tries++)
+        {
+            server.Start(); // what the ring held was in the file before the kill: that takes some milliseconds only
+            said = KillAndCheck(server, ring);
+        }
+
+        Assert.That(said, Does.Contain(Put));
+    }
+
+    [Test]
+    public void A_check_that_is_told_of_the_ring_says_what_is_damaged_in_it()
     {
         const int Heads = 4096, HeadCopy = 1024, Line = 64;
         using RingFile ring = new();
         using DataServer server = new($"--appendfsync always {ring.Flags}");
-        KillWhileItWrites(server); // what a quiet ring holds is in the file some milliseconds later
-        byte[] was = File.ReadAllBytes(ring.Path), now = [.. was];
-        for (int i = 0; damaged && i < Line; i++) (now[Heads + i], now[Heads + HeadCopy + i]) = (7, 7);
-        File.WriteAllBytes(ring.Path, now);
+        KillWhileItWrites(server);
+        byte[] damaged = File.ReadAllBytes(ring.Path);
+        for (int i = 0; i < Line; i++) (damaged[Heads + i], damaged[Heads + HeadCopy + i]) = (7, 7);
+        File.WriteAllBytes(ring.Path, damaged);
         (int code, string said) = RefusedStart.RunWith("check", server.Path, "--aof-pm-path", ring.Path);
-        Assert.That(code, Is.EqualTo(damaged ? RefusedStart.Data : 0), said);
-        Assert.That(said, Does.Contain(damaged ? "Put the file back as it was; nothing was changed" : "persistent memory held were put into the log"));
-        if (!damaged) return;
-        Assert.That(File.ReadAllBytes(ring.Path), Is.EqualTo(now));
+        Assert.That(code, Is.EqualTo(RefusedStart.Data), said);
+        Assert.That(said, Does.Contain("Put the file back as it was; nothing was changed"));
+        Assert.That(File.ReadAllBytes(ring.Path), Is.EqualTo(damaged));
         Assert.That(RefusedStart.RunWith("repair", server.Path, "--apply").Code, Is.Zero, "without it, at the price of what it held");
     }
 
@@ -105,6 +121,14 @@ internal sealed class RingServerTests
         {
             directory.Delete(recursive: true);
         }
+    }
+
+    private static string KillAndCheck(DataServer server, RingFile ring)
+    {
+        KillWhileItWrites(server);
+        (int code, string said) = RefusedStart.RunWith("check", server.Path, "--aof-pm-path", ring.Path);
+        Assert.That(code, Is.Zero, said);
+        return said;
     }
 
     private static void KillWhileItWrites(DataServer server)
