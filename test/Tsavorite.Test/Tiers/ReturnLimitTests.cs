@@ -38,13 +38,7 @@ internal sealed class ReturnLimitTests
     public void Nor_do_edits_of_them()
     {
         using SimulatedMedium medium = new(192 << 20);
-        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = Limit, TierSegmentBytes = 1 << 20 });
-        for (int i = 0; i < Keys; i += AtOnce)
-        {
-            for (int key = i; key < i + AtOnce; key++) bench.Set("k" + key, TieredBench.Value(key, Bytes));
-            bench.Demote();
-        }
-        bench.Session.Tier!.MayPostpone = static () => false;
+        using Bench bench = Cold(medium);
         int done = 0;
         while (done < Keys && TryFlip(bench, done)) done++;
         Assert.That(done, Is.InRange(AtOnce, Keys - 2), "the next is refused");
@@ -60,13 +54,7 @@ internal sealed class ReturnLimitTests
     public void An_edit_that_finds_no_room_for_its_root_is_put_off_until_there_is_as_much()
     {
         using SimulatedMedium medium = new(192 << 20);
-        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = Limit, TierSegmentBytes = 1 << 20 });
-        for (int i = 0; i < Keys; i += AtOnce)
-        {
-            for (int key = i; key < i + AtOnce; key++) bench.Set("k" + key, TieredBench.Value(key, Bytes));
-            bench.Demote();
-        }
-        bench.Session.Tier!.MayPostpone = static () => false;
+        using Bench bench = Cold(medium);
         bench.Session.Room.MayPostpone = static () => true;
         int done = 0;
         Assert.That(() =>
@@ -75,6 +63,18 @@ internal sealed class ReturnLimitTests
         }, Throws.TypeOf<RoomMissException>().With.Property(nameof(RoomMissException.Bytes)).InRange(Bytes, Bytes + 100));
         Assert.That(done, Is.InRange(AtOnce, Keys - 2));
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    private static Bench Cold(SimulatedMedium medium)
+    {
+        Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = Limit, TierSegmentBytes = 1 << 20 });
+        for (int i = 0; i < Keys; i += AtOnce)
+        {
+            for (int key = i; key < i + AtOnce; key++) bench.Set("k" + key, TieredBench.Value(key, Bytes));
+            bench.Demote();
+        }
+        bench.Session.Tier!.MayPostpone = static () => false;
+        return bench;
     }
 
     private static bool TryFlip(Bench bench, int key)
