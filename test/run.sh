@@ -96,10 +96,10 @@ run() {
   [ -z "${program:-}" ] || export GARNET_WIRE_PROGRAM=$program # of this process, which ends with the run
   local began=$SECONDS told=0
   echo "$name: begun"
-  # The longest takes some minutes on two quiet cores and several times that on busy ones: one that hangs fails, instead of never ending.
+  # The longest takes some minutes on two quiet cores and ten times that on the slowest seen: one that hangs fails, instead of never ending.
   # No single test takes ten: one that does, or that ends the process, is named.
   {
-    timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" \
+    timeout -k 10 3600 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" \
       --blame-hang-timeout 10m --blame-hang-dump-type none "${filter[@]}" </dev/null >"$logs/$name" 2>&1
     echo "$? $((SECONDS - began))" >"$logs/$name.end"
   } &

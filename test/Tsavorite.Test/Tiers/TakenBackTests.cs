@@ -43,24 +43,52 @@ internal sealed class TakenBackTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
-    private static ChunkEdit Edit(uint chunk, byte fill)
+    // More is changed than is kept to take it back: all of it was read before that, and is read again on the way, by whoever may wait for some seconds only.
+    [TestCase(300, 0)]
+    [TestCase(990, 0)]
+    [TestCase(100, 35)] // so long nothing comes then
+    public void What_cannot_be_taken_back_any_more_waits_for_the_disk(int takesMs, int silentSeconds)
     {
-        byte[] bytes = new byte[ChunkBytes];
+        const int Hot = 20, Cold = 12, Bytes = BeforeImages.BytesMax / 16;
+        using HangingDiskStage stage = new(static settings => settings with { TierSegmentBytes = 2 << 20 });
+        for (uint i = 0; i < Hot + Cold; i++) Write(stage.Bench, i, 1, Bytes);
+        stage.Bench.Demote();
+        stage.Bench.Demote();
+        for (uint i = 0; i < Hot; i++) Write(stage.Bench, i, 2, Bytes);
+        long silentUntilUs = 0;
+        stage.Medium.Hangs = _ => stage.NowUs < silentUntilUs;
+        (stage.Tier.MayPostpone, stage.Tier.Turn, stage.Medium.TakesUs) = (static () => false, static () => 1, takesMs * 1000L);
+        ManyChunks all = new()
+        {
+            Edits = [.. Enumerable.Range(0, Hot + Cold).Select(static i => Edit((uint)i, 3, Bytes))],
+            Before = i => silentUntilUs = i == Hot ? stage.NowUs + (silentSeconds * 1_000_000L) : silentUntilUs,
+        };
+        Assert.That(stage.Bench.Session.Edit(stage.Bench.Key("root"), ref all), Is.EqualTo(Outcome.Done));
+        Assert.That(stage.NowUs, Is.GreaterThan(Math.Max(takesMs * Cold, silentSeconds * 1000) * 1000L));
+        stage.Medium.TakesUs = 0;
+        for (uint i = 0; i < Hot + Cold; i++) Assert.That(Read(stage.Bench, i, Bytes), Is.EqualTo(3), $"{i}");
+        Assert.That(StoreCheck.Run(stage.Bench.Store), Is.Empty);
+    }
+
+    private static ChunkEdit Edit(uint chunk, byte fill, int length = ChunkBytes)
+    {
+        byte[] bytes = new byte[length];
         Array.Fill(bytes, fill);
         return new ChunkEdit { Number = chunk, Bytes = bytes };
     }
 
-    private static void Write(Bench bench, uint chunk, byte fill)
+    private static void Write(Bench bench, uint chunk, byte fill, int length = ChunkBytes)
     {
-        ChunkEdit edit = Edit(chunk, fill);
+        ChunkEdit edit = Edit(chunk, fill, length);
         Assert.That(bench.Session.Edit(bench.Key("root"), ref edit), Is.EqualTo(Outcome.Done));
     }
 
-    private static byte Read(Bench bench, uint chunk)
+    private static byte Read(Bench bench, uint chunk, int length = ChunkBytes)
     {
         ChunkCopy copy = new() { Number = chunk };
         Assert.That(bench.Session.Examine(bench.Key("root"), ref copy), Is.EqualTo(Outcome.Done));
-        Assert.That(copy.Bytes, Has.Length.EqualTo(ChunkBytes).And.All.EqualTo(copy.Bytes![0]));
+        Assert.That(copy.Bytes, Has.Length.EqualTo(length));
+        Assert.That(copy.Bytes!.AsSpan().IndexOfAnyExcept(copy.Bytes![0]), Is.EqualTo(-1));
         return copy.Bytes[0];
     }
 
@@ -83,6 +111,30 @@ internal sealed class TakenBackTests
         public readonly long EncodedBytesMax => 0;
 
         public readonly bool Run(ref RecordEdit edit) => First.Run(ref edit) && Second.Run(ref edit);
+
+        public readonly int Encode(Span<byte> to) => 0;
+
+        public readonly bool TryDecode(ReadOnlySpan<byte> from) => false;
+    }
+
+    private struct ManyChunks : IEdit
+    {
+        public ChunkEdit[] Edits;
+        public Action<int> Before;
+
+        public static byte OpId => 213;
+        public readonly long EncodedBytesMax => 0;
+
+        public readonly bool Run(ref RecordEdit edit)
+        {
+            for (int i = 0; i < Edits.Length; i++)
+            {
+                Before(i);
+                Edits[i].Run(ref edit);
+            }
+
+            return true;
+        }
 
         public readonly int Encode(Span<byte> to) => 0;
 

@@ -1,6 +1,5 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common;
-using System.Runtime.Intrinsics.X86;
 
 namespace Tsavorite;
 
@@ -236,22 +235,6 @@ public unsafe ref struct RecordEdit
         }
     }
 
-    /// <summary>Brings the beginning of a chunk towards the cache; a hint that changes nothing.</summary>
-    public readonly void Prefetch(uint number)
-    {
-        if (!Sse.IsSupported)
-            return;
-        ulong hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
-        byte* bucket = Shape.BucketOf(_core.Shape, _partition, hash);
-        uint matches = Tsavorite.Bucket.Matches(bucket, Shape.TagOf(_core.Shape, hash));
-        if (matches == 0)
-            return;
-        byte* record = _core.Shape->Base + IndexWord.Offset(((ulong*)bucket)[System.Numerics.BitOperations.TrailingZeroCount(matches)]);
-        Sse.Prefetch0(record);
-        Sse.Prefetch0(record + 64);
-        Sse.Prefetch0(record + 128);
-    }
-
     /// <summary>Opens a chunk for changes as long as it is; null if there is none (or no address space to move it).</summary>
     public byte* OpenChunk(uint number, out int bytes)
     {
@@ -446,8 +429,13 @@ public unsafe ref struct RecordEdit
         _known &= ~(1u << (int)_at);
         try
         {
-            while ((image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
+            bool isPastTaking = _state == EditState.Kept && !_scratch.Before.IsWhole && !_mayLack;
+            image = isPastTaking ? this.FindChunkSurely(cold, ref place, name) : null;
+            while (image == null && !isPastTaking)
             {
+                image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot);
+                if (image != null || !cold.HasMissing)
+                    break;
                 this.LookBehind(cold, place.Number);
                 bool isUnchanged = _state == EditState.Unchanged;
                 cold.Fetch(mayThrow: isUnchanged || _scratch.Before.IsWhole, takesBackMuch: !isUnchanged && _scratch.Before.IsMuch);

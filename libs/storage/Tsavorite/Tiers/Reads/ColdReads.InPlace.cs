@@ -1,9 +1,6 @@
 namespace Tsavorite;
 
-/// <summary>
-/// Records in persistent memory are read where they lie: what is missing of them is there at once, so that nothing is put off for it. They are judged as what a
-/// device brings is (store.C4), once for each time that they are placed, after the word was looked at with the segment pinned (store.C3): before, another may be written there.
-/// </summary>
+/// <summary>What is missing and lies in persistent memory (<see cref="PlacedReads"/>) is there at once, so that nothing is put off for it.</summary>
 internal sealed unsafe partial class ColdReads
 {
     /// <summary>
@@ -31,23 +28,12 @@ internal sealed unsafe partial class ColdReads
         return true;
     }
 
-    // What lies in several segments is nowhere whole: it is read as from a disk.
-    private bool IsInMemory(ColdRead read) => !read.IsLong && _segments.IsInMemory(_segments.NumberOf(read.Word));
+    private bool IsInMemory(ColdRead read) => PlacedReads.IsInMemory(_segments, read);
 
     private void Place(ColdRead read)
     {
-        long offset = ColdAddress.Offset(read.Word), end = _segments.OffsetOf(_segments.NumberOf(read.Word)) + _segments.SegmentBytes;
-        int room = (int)Math.Min(read.BytesMax, end - offset);
-        byte* image = _tier.Medium.InPlace(offset, room);
-        bool isWhole = image != null && ColdRecord.TryMeasure(image, room, read.Place, out _);
         _comingBytes -= read.BytesMax;
-        _tier.CountPlaced();
-        read.IsInPlace = true;
-        read.Record = isWhole ? image : null;
-        read.State = isWhole ? ColdReadState.Ready : ColdReadState.Failed;
-        read.Error = image == null ? Garnet.Common.Linux.Libc.EIO : 0;
-        if (!isWhole)
-            _tier.CountFailure(read, read.Error);
+        PlacedReads.Place(_tier, read);
         _hasNews = true; // whoever waits for it among others looks again
         _kept.Add(read, _steps);
     }

@@ -17,6 +17,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 {
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     public const int PartsAtOnce = 8;
+    private const long AgainAfterUs = 10_000; // a device that refuses at once would be asked all the time
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
@@ -205,7 +206,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         for (int left, before = int.MaxValue; (left = _wanted.Count(word => !IsDone(word))) > 0; before = left)
         {
             if (left < before) // of many that are fetched side by side each has its time while others come; those of others may take longer
-                endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : long.MaxValue / 2);
+                endUs = _tier.NowUs + (isHeld ? Patience.LeftUs(_wanted.Exists(_device.IsLateNear)) : HeldPatience.Endless);
             long leftUs = Math.Min(_device.UntilLateUs, endUs - _tier.NowUs);
             if (_device.Awaited == 0 || endUs <= _tier.NowUs)
                 GiveUpWanted();
@@ -345,6 +346,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         if (MayPostpone is null)
             _kept.ForgetFailed();
+    }
+
+    /// <summary>The step cannot do without what it comes to until <see cref="HeldPatience.EndEndless"/>.</summary>
+    public void BeginEndless() => Patience.BeginEndless(Discard);
+
+    /// <summary>The step cannot do without what was late: a moment later it is asked for again, as is all that could not be read.</summary>
+    public void AskAgain()
+    {
+        _device.Wait(AgainAfterUs);
+        Poll(nowMs: long.MinValue);
+        _kept.ForgetFailed();
+        MetLate = false;
     }
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>

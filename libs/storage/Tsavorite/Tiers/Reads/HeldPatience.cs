@@ -15,12 +15,27 @@ internal sealed class HeldPatience
     public const long LateUs = 100_000;
     /// <summary>For all of a turn, those that come in time too.</summary>
     public const long LongestInAllUs = 10_000_000;
+    /// <summary>For what has to come, and of who holds up nobody: longer than anybody waits.</summary>
+    public const long Endless = long.MaxValue / 2;
     private readonly List<ColdRead> _refused = [];
     private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy;
     private bool _isToBeTold;
 
     /// <summary>Whoever reads is no command, and no client waits for it: its waits are not told of.</summary>
     public bool IsBesideCommands { get; set; }
+
+    /// <summary>What is waited for has to come (<see cref="SureReads"/>).</summary>
+    public bool HasNoEnd { get; private set; }
+
+    /// <summary>What is waited for has to come from now on: what was refused is asked for.</summary>
+    public void BeginEndless(Action<ColdRead> forget)
+    {
+        HasNoEnd = true;
+        ForgetRefused(forget);
+    }
+
+    /// <summary>Behind <see cref="BeginEndless"/>.</summary>
+    public void EndEndless() => HasNoEnd = false;
 
     /// <summary>Waits in place that there were, of all.</summary>
     public long Waits { get; private set; }
@@ -39,7 +54,7 @@ internal sealed class HeldPatience
             long turn = Turn is { } which ? which() : 0;
             if (Turn is null || turn != _turn)
                 (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
-            return _spentUs >= LongestUs || IsTooLong;
+            return !HasNoEnd && (_spentUs >= LongestUs || IsTooLong);
         }
     }
 
@@ -47,7 +62,8 @@ internal sealed class HeldPatience
     private bool IsTooLong => _inAllUs >= LongestInAllUs;
 
     /// <summary>How long a read of the turn may take.</summary>
-    public long LeftUs(bool isLateNear) => IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
+    public long LeftUs(bool isLateNear) =>
+        HasNoEnd ? Endless : IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
 
     /// <summary>
     /// The step that runs waits for what is under way no longer; to it that is an error. Nobody else is told so: a disk that is slow is not silent, which tier-read-timeout alone
@@ -63,7 +79,7 @@ internal sealed class HeldPatience
     }
 
     /// <summary>True if the step that runs has given it up.</summary>
-    public bool HasGivenUp(ColdRead read) => read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
+    public bool HasGivenUp(ColdRead read) => !HasNoEnd && read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
 
     /// <summary>The same, where the step is told: until then it may begin anew, to look again for what it has waited for.</summary>
     public bool TryTell(ColdRead read)
@@ -94,8 +110,7 @@ internal sealed class HeldPatience
     {
         _isToBeTold &= _toBeToldBy == (Turn?.Invoke() ?? 0); // another turn begins: the one that was to be told had no need of it
         _step += _isToBeTold ? 0 : 1;
-        foreach (ColdRead read in _refused) forget(read);
-        _refused.Clear();
+        ForgetRefused(forget);
     }
 
     /// <summary>The step is over: the next one is another.</summary>
@@ -103,5 +118,11 @@ internal sealed class HeldPatience
     {
         _isToBeTold = false;
         BeginStep(forget);
+    }
+
+    private void ForgetRefused(Action<ColdRead> forget)
+    {
+        foreach (ColdRead read in _refused) forget(read);
+        _refused.Clear();
     }
 }

@@ -1,0 +1,46 @@
+using Garnet.Common;
+
+namespace Tsavorite;
+
+/// <summary>
+/// What an edit comes to that has changed more than can be taken back (<see cref="BeforeImages"/>): it cannot fail any more, so that a slow disk is waited for however many
+/// others wait, and a disk that is silent is asked again.
+/// </summary>
+internal static unsafe class SureReads
+{
+    /// <summary>
+    /// For one chunk. The kernel gives a disk 30 seconds for a command, and resets it then (block/timeout, nvme_core.io_timeout): one that has brought nothing twice as long is gone.
+    /// </summary>
+    public const long LongestUs = 60_000_000;
+
+    /// <summary><see cref="ColdLooks.FindChunk"/>, with what is missing fetched.</summary>
+    /// <exception cref="GarnetException">It cannot be read.</exception>
+    public static byte* FindChunkSurely(this ref RecordEdit edit, ColdReads cold, ref ChunkPlace place, in ChunkName name)
+    {
+        ColdTier tier = edit.Core.Tier!;
+        long endUs = tier.NowUs + LongestUs;
+        cold.BeginEndless();
+        try
+        {
+            while (true)
+            {
+                try
+                {
+                    byte* image = cold.FindChunk(edit.Core.Shape, edit.Partition, place.Bucket, name, out place.Slot);
+                    if (image != null || !cold.HasMissing)
+                        return image;
+                    edit.LookBehind(cold, place.Number);
+                    cold.Fetch(mayThrow: false);
+                }
+                catch (GarnetException) when (cold.MetLate && tier.NowUs < endUs)
+                {
+                    cold.AskAgain();
+                }
+            }
+        }
+        finally
+        {
+            cold.Patience.EndEndless();
+        }
+    }
+}
