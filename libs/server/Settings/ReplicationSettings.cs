@@ -35,8 +35,8 @@ public sealed partial class ReplicationSettings
     [Setting("repl-timeout", "Silence after which a link between primary and replica is given up.", Unit = SettingUnit.Seconds, Min = 1, Max = int.MaxValue / 1000, Live = true)]
     public int TimeoutSeconds { get; set; } = 60;
 
-    [Setting("repl-backlog-size", "Memory for the last batches, from which a replica goes on after a short absence.", Unit = SettingUnit.Bytes, Min = 1, Max = 1L << 40, Live = true)]
-    public long BacklogBytes { get; set; } = 64L << 20;
+    [Setting("repl-backlog-size", "Memory for the last batches, from which a replica goes on after a short absence, beside maxmemory; 0 for an eighth of maxmemory, 1 MiB at least and 64 MiB at most.", Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 40, Live = true)]
+    public long BacklogBytes { get; set; }
 
     [Setting("repl-copy-keep", "How long a full copy whose link broke waits for its replica to come back and go on with it; no other snapshot is taken meanwhile, and what writers change is kept in memory. 0 begins anew.", Unit = SettingUnit.Seconds, Min = 0, Max = 3600, Live = true)]
     public int CopyKeepSeconds { get; set; } = 10;

@@ -84,7 +84,7 @@ internal static class KeepingFigures
         static m => m.Server.Replication.Backlog.IsKept ? 1 : 0);
     internal static readonly Figure BacklogMax = List.Gauge(
         "repl_backlog_size", "redis_replication_backlog_bytes", "Bytes of batches kept at most.",
-        static m => m.Server.Settings.Replication.BacklogBytes);
+        static m => m.Server.Replication.Backlog.BytesMax);
     internal static readonly Figure BacklogBytes = List.Gauge(
         "repl_backlog_histlen", "redis_repl_backlog_history_bytes", "Bytes of batches kept.",
         static m => m.Server.Replication.Backlog.Bytes);

@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text.RegularExpressions;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Test;
@@ -38,6 +40,25 @@ public sealed class PressureTests
         Assert.That(bytes, Is.LessThanOrEqualTo(61 * PingBytes));
         Assert.That((primary.DataDisk.Operations, replica.DataDisk.Operations), Is.EqualTo(before));
         Assert.That(primary.Backlog.End.Batch, Is.EqualTo(batch));
+    }
+
+    [Test]
+    public void What_is_kept_for_replicas_goes_by_the_memory_there_is_unless_somebody_has_said_how_much()
+    {
+        using EmbeddedServer primary = new(adjust: static settings => settings.Memory.MaxMemoryBytes = 64 << 20);
+        using var client = new TestClient(primary.Server.Port);
+        Assert.That(Kept(), Is.EqualTo(8 << 20));
+        Set("maxmemory", 24 << 20);
+        Assert.That(Kept(), Is.EqualTo(3 << 20));
+        Set("repl-backlog-size", 5 << 20);
+        Assert.That(Kept(), Is.EqualTo(5 << 20));
+        Set("maxmemory", 2L << 30);
+        Assert.That(Kept(), Is.EqualTo(5 << 20));
+        Set("repl-backlog-size", 0);
+        Assert.That(Kept(), Is.EqualTo(64 << 20));
+
+        long Kept() => long.Parse(Regex.Match(client.Call("INFO", "replication"), @"repl_backlog_size:(\d+)").Groups[1].Value, CultureInfo.InvariantCulture);
+        void Set(string name, long bytes) => Assert.That(client.Call("CONFIG", "SET", name, $"{bytes}"), Is.EqualTo("OK"));
     }
 
     [Test]

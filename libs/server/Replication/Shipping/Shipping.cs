@@ -14,6 +14,10 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed class Shipping : IDisposable
 {
+    // Of the memory limit, where nobody has said how much: some seconds of writes of a server of that size.
+    private const int LimitParts = 8;
+    private const long OwnBytesMin = 1 << 20, OwnBytesMax = 64 << 20;
+
     private readonly ServerCore _server;
     private readonly RoleState _role;
     private readonly NodeHistory _history;
@@ -29,7 +33,7 @@ internal sealed class Shipping : IDisposable
         log.Backlog.Grew += Links.Nudge;
         log.Backlog.Grew += Links.ReviewPlaces;
         TakeSettings();
-        server.Table.OnSet(["repl-backlog-size", "client-output-buffer-limit"], TakeSettings);
+        server.Table.OnSet(["repl-backlog-size", "client-output-buffer-limit", "maxmemory"], TakeSettings);
         var round = new DigestRound(server, role, log, Links, server.Clock, () => server.Settings.Replication.DigestSeconds);
         Digests = new DigestThread(server.Fail, round);
     }
@@ -90,7 +94,8 @@ internal sealed class Shipping : IDisposable
     // How much of the log is kept in memory for replicas.
     private void TakeSettings()
     {
-        long kept = _server.Settings.Replication.BacklogBytes, hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
+        long asked = _server.Settings.Replication.BacklogBytes, hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
+        long kept = asked != 0 ? asked : Math.Clamp(MemoryPlan.LimitBytes(_server.Settings.Memory.MaxMemoryBytes) / LimitParts, OwnBytesMin, OwnBytesMax);
         _backlog.BytesMax = kept;
         _backlog.PinnedBytesMax = Math.Max(kept, hard > 0 ? hard : long.MaxValue);
     }
