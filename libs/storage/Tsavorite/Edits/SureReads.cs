@@ -19,7 +19,7 @@ internal static unsafe class SureReads
     {
         ColdTier tier = edit.Core.Tier!;
         long endUs = tier.NowUs + LongestUs;
-        cold.BeginEndless();
+        cold.Patience.BeginEndless();
         try
         {
             while (true)

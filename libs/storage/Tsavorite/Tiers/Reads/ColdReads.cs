@@ -41,6 +41,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _kept = new KeptReads(tier, Discard);
         _queued = new QueuedReads(Refuse, Leave);
         Waits = new StepWaits(_kept);
+        Patience = new HeldPatience(Discard);
     }
 
     /// <summary>What steps that were put off wait for.</summary>
@@ -53,7 +54,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool HoldsUpOthers { get; init; }
 
     /// <summary>How long those wait who hold up others.</summary>
-    public HeldPatience Patience { get; } = new();
+    public HeldPatience Patience { get; }
 
     /// <summary>What the walk has come to that the device has not brought in time; one that was waited for if there is any. The walk forgets it first.</summary>
     public ColdRead? Late { get; set; }
@@ -291,7 +292,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _steps++;
         MetLate = false;
-        Patience.BeginStep(Discard);
+        Patience.BeginStep();
         _looks.Begin();
         _kept.TrimPlaced();
         BeginLeft();
@@ -339,7 +340,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     }
 
     /// <summary>A walk begins: what the step before it has given up is nothing to it.</summary>
-    public void BeginWalk() => Patience.EndStep(Discard);
+    public void BeginWalk() => Patience.EndStep();
 
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
@@ -347,9 +348,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         if (MayPostpone is null)
             _kept.ForgetFailed();
     }
-
-    /// <summary>The step cannot do without what it comes to until <see cref="HeldPatience.EndEndless"/>.</summary>
-    public void BeginEndless() => Patience.BeginEndless(Discard);
 
     /// <summary>The step cannot do without what was late: a moment later it is asked for again, as is all that could not be read.</summary>
     public void AskAgain()

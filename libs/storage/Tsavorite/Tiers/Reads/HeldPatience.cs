@@ -6,7 +6,8 @@ namespace Tsavorite;
 /// How long reads are waited for where others wait too, of a thread or a lock: they are not to pay for one key, nor for many of one command, script or transaction. What
 /// a disk that answers takes is not held against it, but for what nobody would wait for: a step that comes to thousands of records, one after the other, is ended too.
 /// </summary>
-internal sealed class HeldPatience
+/// <param name="forget">What a step was refused is to be asked for again by the next.</param>
+internal sealed class HeldPatience(Action<ColdRead> forget)
 {
     /// <summary>For one read, and for all of a turn together that do not come in time.</summary>
     public const long LongestUs = 1_000_000;
@@ -20,22 +21,20 @@ internal sealed class HeldPatience
     private readonly List<ColdRead> _refused = [];
     private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy;
     private bool _isToBeTold;
+    private bool _hasNoEnd; // what is waited for has to come (SureReads)
 
     /// <summary>Whoever reads is no command, and no client waits for it: its waits are not told of.</summary>
     public bool IsBesideCommands { get; set; }
 
-    /// <summary>What is waited for has to come (<see cref="SureReads"/>).</summary>
-    public bool HasNoEnd { get; private set; }
-
     /// <summary>What is waited for has to come from now on: what was refused is asked for.</summary>
-    public void BeginEndless(Action<ColdRead> forget)
+    public void BeginEndless()
     {
-        HasNoEnd = true;
-        ForgetRefused(forget);
+        _hasNoEnd = true;
+        ForgetRefused();
     }
 
     /// <summary>Behind <see cref="BeginEndless"/>.</summary>
-    public void EndEndless() => HasNoEnd = false;
+    public void EndEndless() => _hasNoEnd = false;
 
     /// <summary>Waits in place that there were, of all.</summary>
     public long Waits { get; private set; }
@@ -54,7 +53,7 @@ internal sealed class HeldPatience
             long turn = Turn is { } which ? which() : 0;
             if (Turn is null || turn != _turn)
                 (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
-            return !HasNoEnd && (_spentUs >= LongestUs || IsTooLong);
+            return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong);
         }
     }
 
@@ -63,7 +62,7 @@ internal sealed class HeldPatience
 
     /// <summary>How long a read of the turn may take.</summary>
     public long LeftUs(bool isLateNear) =>
-        HasNoEnd ? Endless : IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
+        _hasNoEnd ? Endless : IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
 
     /// <summary>
     /// The step that runs waits for what is under way no longer; to it that is an error. Nobody else is told so: a disk that is slow is not silent, which tier-read-timeout alone
@@ -79,7 +78,7 @@ internal sealed class HeldPatience
     }
 
     /// <summary>True if the step that runs has given it up.</summary>
-    public bool HasGivenUp(ColdRead read) => !HasNoEnd && read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
+    public bool HasGivenUp(ColdRead read) => !_hasNoEnd && read.RefusedIn == _step && read.State <= ColdReadState.UnderWay;
 
     /// <summary>The same, where the step is told: until then it may begin anew, to look again for what it has waited for.</summary>
     public bool TryTell(ColdRead read)
@@ -106,21 +105,21 @@ internal sealed class HeldPatience
     }
 
     /// <summary>Another step begins, or the same one anew.</summary>
-    public void BeginStep(Action<ColdRead> forget)
+    public void BeginStep()
     {
         _isToBeTold &= _toBeToldBy == (Turn?.Invoke() ?? 0); // another turn begins: the one that was to be told had no need of it
         _step += _isToBeTold ? 0 : 1;
-        ForgetRefused(forget);
+        ForgetRefused();
     }
 
     /// <summary>The step is over: the next one is another.</summary>
-    public void EndStep(Action<ColdRead> forget)
+    public void EndStep()
     {
         _isToBeTold = false;
-        BeginStep(forget);
+        BeginStep();
     }
 
-    private void ForgetRefused(Action<ColdRead> forget)
+    private void ForgetRefused()
     {
         foreach (ColdRead read in _refused) forget(read);
         _refused.Clear();
