@@ -48,7 +48,7 @@ internal sealed unsafe class TierPiecesTests
     [Test]
     public void What_came_since_the_time_was_told_has_it_from_then_on_whatever_went_before()
     {
-        ReadQueue queue = new();
+        KeptQueue queue = new();
         ColdRead[] reads = [.. Enumerable.Range(1, 6).Select(static i => new ColdRead((ulong)i) { Parts = 1 })];
         for (int i = 0; i < 3; i++) queue.Enqueue(reads[i]);
         Assert.That(queue.Dequeue(), Is.SameAs(reads[0]), "before it has one");

@@ -18,7 +18,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// </summary>
     public const long HeadBytesOfStep = 48 << 20;
     private const int BesidesHead = 256;
-    private readonly ReadQueue _short = new(), _long = new(), _failed = new(), _placed = new(), _heads = new();
+    private readonly KeptQueue _short = new(), _long = new(), _failed = new(), _placed = new(), _heads = new();
 
     /// <summary>True if there is anything.</summary>
     public bool HasAny => _short.Count + _long.Count + _failed.Count + _placed.Count + _heads.Count != 0;
@@ -52,7 +52,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     {
         TrimShort();
         TrimHeads(2 * HeadBytesOfStep);
-        foreach (ReadQueue reads in (ReadOnlySpan<ReadQueue>)[_short, _long, _failed, _placed, _heads])
+        foreach (KeptQueue reads in (ReadOnlySpan<KeptQueue>)[_short, _long, _failed, _placed, _heads])
         {
             reads.Stamp(nowMs);
             while (reads.TryPeek(out ColdRead? read) && IsOver(read, nowMs)) Drop(reads);
@@ -113,10 +113,10 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         ForgetFailed();
     }
 
-    private ReadQueue? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
+    private KeptQueue? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 
-    private ReadQueue QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
+    private KeptQueue QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
         : read.IsInPlace ? _placed : read.IsLong ? _long : read.IsAmongHeads ? _heads : _short;
 
     // While somebody waits for it the rest of what he waits for may come much later. Not so those in several segments: of two who each have what the other's next one has to
@@ -157,7 +157,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
             ShortBytes += by * (long)read.RecordBytes;
     }
 
-    private void Drop(ReadQueue reads) => LetGo(reads.Dequeue());
+    private void Drop(KeptQueue reads) => LetGo(reads.Dequeue());
 
     private void LetGo(ColdRead read)
     {

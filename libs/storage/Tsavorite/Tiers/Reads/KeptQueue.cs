@@ -3,10 +3,10 @@ using System.Diagnostics.CodeAnalysis;
 namespace Tsavorite;
 
 /// <summary>
-/// Reads in the order in which they have come, each of which learns the time at the first <see cref="Stamp"/> behind it. That looks at those alone that came since the last: there are
-/// thousands, and it is asked for every round.
+/// Reads that are kept (<see cref="KeptReads"/>), in the order in which they have come, each of which learns the time at the first <see cref="Stamp"/> behind it.
+/// That looks at those alone that came since the last: there are thousands, and it is asked for every round.
 /// </summary>
-internal sealed class ReadQueue
+internal sealed class KeptQueue
 {
     private readonly Queue<ColdRead> _all = new(), _fresh = new(); // the second are the last of the first
 
@@ -45,7 +45,6 @@ internal sealed class ReadQueue
         return _all.Count != before;
     }
 
-    // A walk.
     private static void RemoveFrom(Queue<ColdRead> reads, ColdRead read)
     {
         for (int left = reads.Count; left > 0; left--)
