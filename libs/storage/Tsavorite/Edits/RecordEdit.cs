@@ -431,11 +431,9 @@ public unsafe ref struct RecordEdit
         {
             bool isPastTaking = _state == EditState.Kept && !_scratch.Before.IsWhole && !_mayLack;
             image = isPastTaking ? this.FindChunkSurely(cold, ref place, name) : null;
-            while (image == null && !isPastTaking)
+            while (!isPastTaking
+                && (image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot)) == null && cold.HasMissing)
             {
-                image = cold.FindChunk(_core.Shape, _partition, place.Bucket, name, out place.Slot);
-                if (image != null || !cold.HasMissing)
-                    break;
                 this.LookBehind(cold, place.Number);
                 bool isUnchanged = _state == EditState.Unchanged;
                 cold.Fetch(mayThrow: isUnchanged || _scratch.Before.IsWhole, takesBackMuch: !isUnchanged && _scratch.Before.IsMuch);
