@@ -1,6 +1,3 @@
-using System.Numerics;
-using System.Runtime.Intrinsics.X86;
-
 namespace Tsavorite;
 
 /// <summary>What goes through many chunks of a value, and has those that lie on a tier fetched side by side (<see cref="ChunkAhead"/>).</summary>
@@ -39,23 +36,6 @@ public static unsafe class EditWalks
         else
             edit.Ahead.EndOpen(edit.Owner, *numbers);
         edit.Ahead.Tell(edit.Owner, *numbers);
-    }
-
-    /// <summary>Brings the beginning of a chunk towards the cache; a hint that changes nothing.</summary>
-    public static void Prefetch(this in RecordEdit edit, uint number)
-    {
-        if (!Sse.IsSupported)
-            return;
-        StoreCore core = edit.Core;
-        ulong hash = ChunkKey.Hash(core, edit.Key.Hash, edit.Owner, number);
-        byte* bucket = Shape.BucketOf(core.Shape, edit.Partition, hash);
-        uint matches = Bucket.Matches(bucket, Shape.TagOf(core.Shape, hash));
-        if (matches == 0)
-            return;
-        byte* record = core.Shape->Base + IndexWord.Offset(((ulong*)bucket)[BitOperations.TrailingZeroCount(matches)]);
-        Sse.Prefetch0(record);
-        Sse.Prefetch0(record + 64);
-        Sse.Prefetch0(record + 128);
     }
 
     /// <summary>The chunk is lacked. Most follow each other in the order of their numbers.</summary>
