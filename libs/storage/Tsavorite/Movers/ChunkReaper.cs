@@ -18,7 +18,7 @@ internal sealed unsafe class ChunkReaper : IDisposable
     {
         _core = core;
         if (core.Tier is { } tier)
-            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None) { HoldsUpOthers = true, Patience = { IsBesideCommands = true } };
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None) { HoldsUpOthers = true, IsBesideCommands = true };
     }
 
     /// <inheritdoc/>

@@ -19,7 +19,7 @@ internal sealed unsafe class Reclaimer : IDisposable
         _core = core;
         _table = table;
         if (core.Tier is { } tier)
-            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None) { HoldsUpOthers = true, Patience = { IsBesideCommands = true } };
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None) { HoldsUpOthers = true, IsBesideCommands = true };
     }
 
     /// <summary>Empties all namespaces retired by now; true if there were any.</summary>

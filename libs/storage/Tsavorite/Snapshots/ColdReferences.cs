@@ -24,7 +24,7 @@ internal sealed unsafe class ColdReferences : IDisposable
     {
         _snapshot = snapshot;
         _segments = tier.Segments;
-        _reads = new ColdReads(tier, ReaderWake.None) { Patience = { IsBesideCommands = true } };
+        _reads = new ColdReads(tier, ReaderWake.None) { IsBesideCommands = true };
     }
 
     /// <summary>Notes a word; its partition is locked.</summary>

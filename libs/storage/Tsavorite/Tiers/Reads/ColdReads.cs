@@ -53,6 +53,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Others wait while the owner does, whether it can do a step again or not: it has little patience then.</summary>
     public bool HoldsUpOthers { get; init; }
 
+    /// <summary>Whoever reads is no command, and no client waits for it: its waits are not told of.</summary>
+    public bool IsBesideCommands { get; init; }
+
     /// <summary>How long those wait who hold up others.</summary>
     public HeldPatience Patience { get; }
 
@@ -218,7 +221,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _isWaiting = false;
         long waitedUs = _tier.NowUs - begunAtUs;
         Patience.Spend(waitedUs, isInVain: _wanted.Exists(word => Known(word) is { IsLate: true }));
-        if (!Patience.IsBesideCommands)
+        if (!IsBesideCommands)
             _tier.CountWait(waitedUs);
     }
 

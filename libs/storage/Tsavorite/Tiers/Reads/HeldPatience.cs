@@ -23,9 +23,6 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     private bool _isToBeTold;
     private bool _hasNoEnd; // what is waited for has to come (SureReads)
 
-    /// <summary>Whoever reads is no command, and no client waits for it: its waits are not told of.</summary>
-    public bool IsBesideCommands { get; set; }
-
     /// <summary>What is waited for has to come from now on: what was refused is asked for.</summary>
     public void BeginEndless()
     {
