@@ -12,6 +12,7 @@ namespace Garnet.Wire;
 internal sealed class ServerProcess : IDisposable
 {
     private const int ReadySeconds = 60, BetweenAsksMs = 5, LinesKept = 40;
+    private const int LoadingSeconds = 480; // less than the ten minutes after which the gate ends a test without a word of what it waited for
     private const string CommonFlags = "--bind 127.0.0.1 --save \"\" --appendonly no --enable-debug-command yes";
 
     private readonly Process? _process;
@@ -127,12 +128,14 @@ internal sealed class ServerProcess : IDisposable
 
     private void AwaitPong(string program)
     {
-        // One that says that it reads its files is at work, however much there is.
-        for (long from = Stopwatch.GetTimestamp(); !Answers(out bool isLoading); from = isLoading ? Stopwatch.GetTimestamp() : from)
+        // One that says that it reads its files is at work, and has longer.
+        long begun = Stopwatch.GetTimestamp();
+        for (long from = begun; !Answers(out bool isLoading); from = isLoading ? Stopwatch.GetTimestamp() : from)
         {
             // A start takes a fifth of a second of a core: to ask all the while would take as much again, of the server that starts.
             if (_process!.WaitForExit(BetweenAsksMs)) throw new InvalidOperationException($"{program} ended with code {_process.ExitCode}");
             if (Stopwatch.GetElapsedTime(from).TotalSeconds > ReadySeconds) throw new TimeoutException($"{program} did not answer PING");
+            if (Stopwatch.GetElapsedTime(begun).TotalSeconds > LoadingSeconds) throw new TimeoutException($"{program} read its files for {LoadingSeconds} s");
         }
     }
 
