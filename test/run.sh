@@ -97,10 +97,10 @@ run() {
   local began=$SECONDS told=0
   echo "$name: begun"
   # The longest takes some minutes on two quiet cores and ten times that on the slowest seen: one that hangs fails, instead of never ending.
-  # No single test takes ten: one that does, or that ends the process, is named.
+  # No single test takes a quarter of an hour: one that does, or that ends the process, is named.
   {
     timeout -k 10 3600 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" \
-      --blame-hang-timeout 10m --blame-hang-dump-type none "${filter[@]}" </dev/null >"$logs/$name" 2>&1
+      --blame-hang-timeout 15m --blame-hang-dump-type none "${filter[@]}" </dev/null >"$logs/$name" 2>&1
     echo "$? $((SECONDS - began))" >"$logs/$name.end"
   } &
   until [ -s "$logs/$name.end" ]; do

@@ -12,7 +12,7 @@ namespace Garnet.Wire;
 internal sealed class ServerProcess : IDisposable
 {
     private const int ReadySeconds = 60, BetweenAsksMs = 5, LinesKept = 40;
-    private const int LoadingSeconds = 480; // less than the ten minutes after which the gate ends a test without a word of what it waited for
+    private const int LoadingSeconds = 480; // less than the quarter of an hour after which the gate ends a test without a word of what it waited for
     private const string CommonFlags = "--bind 127.0.0.1 --save \"\" --appendonly no --enable-debug-command yes";
 
     private readonly Process? _process;
