@@ -9,6 +9,7 @@ internal sealed class HangingStage : IDisposable
     public const int TimeoutMs = 10_000;
     private readonly string _path = Directory.CreateTempSubdirectory("garnet-hang").FullName;
     private readonly EmbeddedServer _server;
+    private readonly TestClient _pacer;
 
     public HangingStage()
     {
@@ -20,7 +21,7 @@ internal sealed class HangingStage : IDisposable
             (settings.Tier.Path, settings.Tier.SizeBytes) = (_path, 64 << 20);
             settings.Tier.Before = disk => Medium = new HangingMedium(disk, Clock);
         });
-        Other = Connect();
+        (Other, _pacer) = (Connect(), Connect());
         Other.Call("SET", "filler", new string('x', 4096)); // a page between what hangs and what does not
         Cold("well");
         Cold("filler", new string('x', 8192));
@@ -86,14 +87,23 @@ internal sealed class HangingStage : IDisposable
         Assert.That(Other.Call("GET", "well"), Is.EqualTo("value"));
     }
 
-    /// <summary>Runs this while the clock goes on as far as the disk lets whoever asks wait.</summary>
-    public T Slowly<T>(Func<T> call)
+    /// <summary>
+    /// Runs this while the clock goes on as far as the disk lets whoever asks wait; behind each step the server has had a look: where it does not get on, as its machine is
+    /// busy, no time passes.
+    /// </summary>
+    public T Slowly<T>(Func<T> call, Action? meanwhile = null)
     {
         const int StepMs = 50;
         Task<T> answer = Task.Run(call);
         Eventually.Holds(() =>
         {
-            if (Medium.Kept > 0) Clock.Advance(StepMs);
+            meanwhile?.Invoke();
+            if (Medium.Kept > 0)
+            {
+                Clock.Advance(StepMs);
+                _pacer.Call("PING");
+            }
+
             return answer.IsCompleted;
         });
         return answer.Result;
@@ -105,6 +115,7 @@ internal sealed class HangingStage : IDisposable
         Medium.Mend();
         Eventually.Holds(() => Other.Call("PING") == "PONG" && Figure("owed") == 0 && Medium.Kept == 0);
         Other.Dispose();
+        _pacer.Dispose();
         _server.Dispose();
         Directory.Delete(_path, recursive: true);
     }

@@ -21,6 +21,41 @@ internal sealed class ManyColdKeysTests
         return stage;
     }
 
+    // A few move each time while the others are read, as beside movers; what has come stays until all of it is there, however long that takes. Requests of more than 64 KiB
+    // are asked about before they run.
+    [TestCase("EXISTS", 5000)]
+    [TestCase("EXISTS", 8000)]
+    [TestCase("DEL", 8000)]
+    [TestCase("MGET", 8000)]
+    public void Of_very_many_keys_only_those_that_move_meanwhile_are_read_again(string command, int count)
+    {
+        const int Moving = 8;
+        using HangingStage stage = new();
+        string[] moving = [.. Enumerable.Range(0, Moving).Select(static i => "moving" + i)];
+        foreach (string[] keys in Names(count).Chunk(500))
+        {
+            stage.Other.Pipeline(1, [.. keys.Select(static key => (string[])["SET", key, "value"])]);
+            stage.Other.Pipeline(1, [.. keys.Select(static key => (string[])["TIER.DEMOTE", key])]);
+        }
+
+        foreach (string key in moving) stage.Other.Call("SET", key, "value");
+        stage.Medium.TakesMs = 200;
+        (int reads, long postponed) = (stage.Medium.Reads, stage.Figure("postponed"));
+        using TestClient before = stage.Connect(), client = stage.Connect();
+        int moved = 0;
+        before.Send(["EXISTS", .. Names(count)]); // reads them in another order
+        Eventually.Holds(() => stage.Figure("postponed") > postponed);
+        string reply = stage.Slowly(() => client.Call([command, .. Names(count).Reverse(), .. moving]), () =>
+        {
+            if (moved < Moving && stage.Figure("postponed") - postponed > moved + 1)
+                stage.Demote(moving[moved++]);
+        });
+        int all = count + Moving;
+        Assert.That(reply, Is.EqualTo(command == "MGET" ? $"[{string.Join(' ', Enumerable.Repeat("value", all))}]" : $"{all}"));
+        Assert.That((moved, stage.Figure("waits"), stage.Medium.Reads - reads), Is.EqualTo((Moving, 0, all)));
+        Assert.That(before.Read(), Is.EqualTo($"{count}"));
+    }
+
     private static IEnumerable<string> Names(int count = Keys) => Enumerable.Range(0, count).Select(static i => "k" + i);
 
     [TestCase("DEL")]

@@ -36,7 +36,7 @@ internal sealed class FetchedKeys : IKeyRule
         if (!mayBePutOff || !call.Session.Tier!.HasMissing)
             return AdmissionResult.Allowed;
         call.Session.Tier.EndNamed();
-        bool waits = MayTry(call.Client, missing: 0);
+        bool waits = MayTry(call.Client, call.Session.Tier.FirstMissing);
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
         call.Session.Tier.BeginReads();

@@ -134,6 +134,9 @@ public sealed unsafe partial class SessionTier
     /// <summary>True if that has found something since reads were begun last.</summary>
     public bool HasMissing => Reads.HasMissing;
 
+    /// <summary>What tells the first of it from others; 0 if there is none.</summary>
+    public ulong FirstMissing => Reads.FirstMissing;
+
     /// <summary>False while so much is being read, or kept, that what is read for steps to come would drive out what was read for others.</summary>
     public bool MayReadAhead => Reads.MayReadAhead;
 

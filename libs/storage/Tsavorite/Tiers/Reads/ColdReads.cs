@@ -87,6 +87,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
+    /// <summary>The first of these, by its name; 0 if there are none.</summary>
+    public ulong FirstMissing => HasMissing ? ColdAddress.Name(_wanted[0]) : 0;
+
     /// <summary>The first of these when the step had to fetch last; 0: much is taken back and done again if it is put off.</summary>
     public ulong Missing { get; private set; }
 
@@ -188,7 +191,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>Fetches what is missing, told by its first word or by <paramref name="what"/>. Waits; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.</summary>
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
-        Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : ColdAddress.Name(_wanted[0]);
+        Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : FirstMissing;
         Begin(isSpent: Patience.IsSpent);
         if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
             Await(mayThrow);

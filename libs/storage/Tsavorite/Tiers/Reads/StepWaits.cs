@@ -9,9 +9,10 @@ namespace Tsavorite;
 internal sealed class StepWaits(KeptReads kept)
 {
     private readonly List<ColdWait> _over = []; // since the last look
-    private const int UsedMax = 4096; // of one turn: a step that has come further than that counts by itself how far it is, or is held
+    // Of one turn at least, though they are much: a step that has come further than that counts by itself how far it is, or is held.
+    private const int UsedMax = 4096;
     private readonly List<ColdRead> _used = []; // by one turn
-    private long _usedBy;
+    private long _usedBy, _usedBytes, _usedHeadBytes;
 
     /// <summary>How many of the words that are wanted, the first ones, are what the step itself names; what comes behind them is read ahead, for others.</summary>
     public int Named { get; set; }
@@ -51,14 +52,28 @@ internal sealed class StepWaits(KeptReads kept)
     {
         if (turn != _usedBy)
         {
-            _used.Clear();
+            ForgetUsed();
             _usedBy = turn;
         }
 
-        if (read.UsedBy == turn || read.IsLong || read.IsInPlace || _used.Count == UsedMax)
+        if (read.UsedBy == turn || read.IsLong || read.IsInPlace || !TryCountUse(read))
             return;
         read.UsedBy = turn;
         _used.Add(read);
+    }
+
+    // As much as one step may need together, however many that are: of tens of thousands of keys a few move while the others are read, and all have to be there at once.
+    private bool TryCountUse(ColdRead read)
+    {
+        if (read.IsAmongHeads)
+            return (_usedHeadBytes += KeptReads.CostOfHead(read)) <= KeptReads.HeadBytesOfStep;
+        return (_usedBytes += read.RecordBytes) <= kept.BytesOfStep || _used.Count < UsedMax;
+    }
+
+    private void ForgetUsed()
+    {
+        _used.Clear();
+        (_usedBytes, _usedHeadBytes) = (0, 0);
     }
 
     // The turn is put off: what it has looked at stays until it is done again. A disk that is slow would have it begin with its first read again each time. Not so those in
@@ -71,7 +86,7 @@ internal sealed class StepWaits(KeptReads kept)
                 Await(read, step, reads);
         }
 
-        _used.Clear();
+        ForgetUsed();
     }
 
     /// <summary>
@@ -143,6 +158,7 @@ internal sealed class StepWaits(KeptReads kept)
             }
         }
         _over.Clear();
+        ForgetUsed(); // the turn that has looked at it is over, too
     }
 
     /// <summary>A walk has come past it.</summary>
