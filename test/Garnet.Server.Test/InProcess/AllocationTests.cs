@@ -20,7 +20,8 @@ public sealed unsafe class AllocationTests
         {
             int reply = client.Exchange(start, request.Length);
             Assert.That(reply, Is.GreaterThan(Keys * ReadServers.ValueBytes), "the values came");
-            for (int i = 0; i < Warm; i++) client.Exchange(start, request.Length);
+            // A key that is looked at for the first time, as one of some hundred commands is, has its name kept: once, by chance, and of MGET the first alone.
+            for (int i = 0; i < Warm || servers.Followed(onReplica) < (together ? 1 : Keys); i++) client.Exchange(start, request.Length);
             // What the runtime does once, whenever it likes, is not the reads': they would allocate each time.
             nint at = (nint)start;
             Assert.That(Enumerable.Range(0, Times).Min(_ => Allocated(client, at, request.Length)), Is.Zero);

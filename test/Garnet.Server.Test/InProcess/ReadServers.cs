@@ -34,6 +34,9 @@ public sealed class ReadServers : IDisposable
     /// <summary>A client of the one that follows it.</summary>
     public InProcessClient ToReplica() => new(_replica!.Server);
 
+    /// <summary>How many keys were named so often that they are followed, the names of which are kept from then on.</summary>
+    public int Followed(bool onReplica) => (onReplica ? _replica! : _primary).Server.Context.Monitoring.RecentKeys.Top(int.MaxValue, 0).Count;
+
     /// <summary>How often reads waited on the replica for what was being applied.</summary>
     public long Waits => _replica!.Server.Replication.Reads.Waits;
 
