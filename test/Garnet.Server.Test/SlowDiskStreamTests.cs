@@ -32,6 +32,28 @@ internal sealed partial class SlowDiskStreamTests
         Assert.That(stage.Figure("waits") - waits, Is.AtMost(WaitsMax));
     }
 
+    // The end of the stream is in memory: the entry finds its page, and what is to go in its place is not answered for.
+    [TestCase("MAXLEN", "100")]
+    [TestCase("MINID", "~", "9999999999999-0")]
+    [TestCase("DELREF", "MAXLEN", "100")]
+    [TestCase("ACKED", "MAXLEN", "100")]
+    public void An_entry_is_not_added_where_those_that_it_takes_the_place_of_cannot_be_read(params string[] trim)
+    {
+        using HangingStage stage = new();
+        stage.Fill("stream", Entries);
+        stage.Other.Call("XREADGROUP", "GROUP", "group", "one", "STREAMS", "key", ">");
+        stage.Demote("key");
+        Assert.That(stage.Slowly(() => stage.Other.Call("XADD", "key", "*", "name", "value")), Does.Match(Id()));
+        string last = stage.Other.Call("XREVRANGE", "key", "+", "-", "COUNT", "1");
+        stage.Medium.HangAll();
+        string reply = stage.Slowly(() => stage.Other.Call(["XADD", "key", .. trim, "*", "name", "other"]));
+        stage.Medium.Mend();
+        Eventually.Holds(() => stage.Other.Call("PING") == "PONG" && stage.Figure("owed") == 0);
+        Assert.That(reply, Does.Contain("cannot be read"));
+        Assert.That(stage.Other.Call("XREVRANGE", "key", "+", "-", "COUNT", "1"), Is.EqualTo(last));
+        Assert.That(stage.Other.Call("XLEN", "key"), Is.EqualTo($"{Entries + 1}"));
+    }
+
     [GeneratedRegex(@"\d+-\d+")]
     private static partial Regex Id();
 }

@@ -53,6 +53,12 @@ internal readonly struct XAdd : ICommand
         call.Session.Room.Ensure(0);
         KeyRef key = call.Key;
         call.Session.Lock([key]);
+        if (call.Session.Tier is not null)
+        {
+            var look = new TrimLook { Plan = options.Plan, Policy = options.Policy };
+            call.Session.Examine(in key, ref look, quiet: true); // what cannot be read is an error before the entry is there (store.C7)
+        }
+
         Outcome outcome = call.Session.Edit(in key, ref add);
         var trim = new StreamTrim { Plan = options.Plan, Policy = options.Policy };
         if (outcome == Outcome.Done && add.HasAdded)

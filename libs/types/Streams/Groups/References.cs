@@ -57,10 +57,7 @@ public static unsafe class References
     /// <summary>Removes those of the entries to be trimmed that no group refers to; returns how many. Pages do not matter.</summary>
     public static long TrimAcknowledged(ref RecordEdit edit, in TrimPlan plan)
     {
-        StreamHeader* root = StreamForm.Header(ref edit);
-        long wanted = plan.ByLength ? root->Length - plan.LengthMax : long.MaxValue, removed = 0;
-        if (plan.Limit > 0)
-            wanted = Math.Min(wanted, plan.Limit);
+        long wanted = Wanted(ref edit, plan), removed = 0;
         if (edit.MayLack)
             LookAtFirst(ref edit, ReferencePolicy.Acknowledged, plan, wanted);
         StreamWalk walk = StreamWalk.Between(ref edit, StreamId.Min, StreamId.Max);
@@ -77,8 +74,18 @@ public static unsafe class References
         return removed;
     }
 
-    // As many at a time as are wanted: which of them go may be known once that is there which the groups have of them.
-    private static void LookAtFirst(ref RecordEdit edit, ReferencePolicy policy, in TrimPlan plan, long wanted)
+    /// <summary>How many of the entries go at most that no group refers to.</summary>
+    internal static long Wanted(ref RecordEdit edit, in TrimPlan plan)
+    {
+        long wanted = plan.ByLength ? StreamForm.Header(ref edit)->Length - plan.LengthMax : long.MaxValue;
+        return plan.Limit > 0 ? Math.Min(wanted, plan.Limit) : wanted;
+    }
+
+    /// <summary>
+    /// Looks at what groups have of the first so many entries of those to be trimmed. As many at a time as are wanted: which of them go may be known once that is there which
+    /// the groups have of them.
+    /// </summary>
+    internal static void LookAtFirst(ref RecordEdit edit, ReferencePolicy policy, in TrimPlan plan, long wanted)
     {
         var ids = default(ByteQueue);
         try
