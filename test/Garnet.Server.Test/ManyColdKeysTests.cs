@@ -105,6 +105,36 @@ internal sealed class ManyColdKeysTests
     {
         using HangingStage stage = new();
         using TestClient other = stage.Connect();
+        FillTwo(stage, other);
+        stage.Medium.TakesMs = 20;
+        int reads = stage.Medium.Reads;
+        Assert.That(other.Call(command, "SYNC"), Is.EqualTo("OK"));
+        Assert.That(stage.Medium.Reads - reads, Is.LessThan(Keys / 2), "it is read behind the answer");
+        Assert.That(other.Call("DBSIZE"), Is.EqualTo("0"));
+        stage.Medium.TakesMs = 0;
+    }
+
+    [Test]
+    public void Nor_does_who_empties_them_again_and_again()
+    {
+        const int Flushes = 200;
+        using ManualResetEventSlim answered = new();
+        using HangingStage stage = new();
+        using TestClient other = stage.Connect();
+        FillTwo(stage, other);
+        stage.Medium.Waiting = () => answered.Await(); // whoever reads what hangs: beside the commands
+        stage.Medium.HangAll();
+        Task<string[]> replies = Task.Run(() => other.Pipeline(Flushes, ["SET", "key", "value"], ["FLUSHDB"]));
+        bool inTime = SpinWait.SpinUntil(() => replies.IsCompleted, TimeSpan.FromSeconds(15));
+        answered.Set();
+        Assert.That(inTime, Is.True, "a flush waits for the disk");
+        Assert.That(replies.Result, Has.Length.EqualTo(2 * Flushes).And.All.EqualTo("OK"));
+        Assert.That(other.Call("DBSIZE"), Is.EqualTo("0"));
+    }
+
+    // Two databases, mixed in the segments of the tier.
+    private static void FillTwo(HangingStage stage, TestClient other)
+    {
         other.Call("SELECT", "1");
         foreach (string[] keys in Names(Keys / 2).Chunk(Few))
         {
@@ -113,12 +143,6 @@ internal sealed class ManyColdKeysTests
         }
 
         Assert.That(stage.Records, Is.GreaterThanOrEqualTo(Keys));
-        stage.Medium.TakesMs = 20;
-        int reads = stage.Medium.Reads;
-        Assert.That(other.Call(command, "SYNC"), Is.EqualTo("OK"));
-        Assert.That(stage.Medium.Reads - reads, Is.LessThan(Keys / 2), "it is read behind the answer");
-        Assert.That(other.Call("DBSIZE"), Is.EqualTo("0"));
-        stage.Medium.TakesMs = 0;
     }
 
     [TestCase("BY")]

@@ -139,12 +139,15 @@ public sealed unsafe class NamespaceTable
         return keys;
     }
 
-    /// <summary>So many flushes are behind that whoever makes more does well to wait for <see cref="Reclaim()"/>.</summary>
+    /// <summary>
+    /// So many flushes are behind that whoever makes more does well to wait for <see cref="Reclaim()"/>. Where there is a tier that takes as long as its disk does, and all are held
+    /// up by a few ids that lie there among others: many more may be behind.
+    /// </summary>
     public bool IsBehind
     {
         get
         {
-            lock (_gate) return _retired.Count > BehindMax;
+            lock (_gate) return _retired.Count > (_core!.Tier is null ? BehindMax : RestingMax);
         }
     }
 
