@@ -12,13 +12,13 @@ internal sealed unsafe partial class ColdReads
         if (_segments.Memory is null)
             return false;
         bool isAny = false;
-        for (int i = mark.Missing; i < _missing.Count && !isAny; i++) isAny = IsInMemory(_missing[i]);
+        for (int i = mark.Missing; i < _missing.Count && !isAny; i++) isAny = PlacedReads.IsInMemory(_segments, _missing[i]);
         if (!isAny)
             return false;
         for (int i = mark.Missing; i < _missing.Count; i++)
         {
             ColdRead read = _missing[i];
-            if (IsInMemory(read) && _reads.TryAdd(read.Word, read))
+            if (PlacedReads.IsInMemory(_segments, read) && _reads.TryAdd(read.Word, read))
                 Place(read);
             else
                 ComesNot(read);
@@ -27,8 +27,6 @@ internal sealed unsafe partial class ColdReads
         _wanted.RemoveRange(mark.Wanted, _wanted.Count - mark.Wanted);
         return true;
     }
-
-    private bool IsInMemory(ColdRead read) => PlacedReads.IsInMemory(_segments, read);
 
     private void Place(ColdRead read)
     {

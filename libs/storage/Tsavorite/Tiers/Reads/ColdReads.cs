@@ -250,7 +250,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
                 ComesNot(read); // missing twice
                 continue;
             }
-            if (IsInMemory(read))
+            if (PlacedReads.IsInMemory(_segments, read))
             {
                 Place(read);
                 continue;
