@@ -43,7 +43,7 @@ internal static unsafe class Scanner
         if ((long)(cursor >> 40) >= partitions)
             return 0;
         terms.Cold?.BeginSeveral();
-        terms.Cold?.BeginWalk();
+        terms.Cold?.Patience.EndStep(); // what the step before it has given up is nothing to a walk
         while (shown < count && buckets-- > 0)
         {
             terms.Cold?.Trim();
@@ -94,7 +94,7 @@ internal static unsafe class Scanner
     public static bool Random<T>(StoreCore core, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
     {
         ulong before = random;
-        terms.Cold?.BeginWalk();
+        terms.Cold?.Patience.EndStep(); // what the step before it has given up is nothing to a walk
         if (terms.Cold is not null)
             terms.Cold.Late = null;
         bool found = RandomOnce(core, terms, ref random, ref read);

@@ -345,9 +345,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return null;
     }
 
-    /// <summary>A walk begins: what the step before it has given up is nothing to it.</summary>
-    public void BeginWalk() => Patience.EndStep();
-
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
     {
