@@ -48,7 +48,11 @@ public unsafe struct SortedSetCut : IEdit, ISortedEdit
         }
 
         for (long i = 0; i < Count; i++)
+        {
             RemoveFirst(ref edit);
+            edit.CleanBehind();
+        }
+
         return Count > 0;
     }
 

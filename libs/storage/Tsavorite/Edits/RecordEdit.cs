@@ -147,13 +147,13 @@ public unsafe ref struct RecordEdit
     }
 
     /// <summary>
-    /// Between two entries of a change for which memory was set aside (store.U20): where little is left, cleans up behind those before, as what each has replaced
-    /// would stay to the end, and that is several times what the change brings.
+    /// Between two entries of a change for which memory was set aside (store.U20), or that takes back to memory what lies on a tier, to remove it there: where little is left,
+    /// cleans up behind those before, as what each has replaced or removed would stay to the end, and that is several times what the change brings.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void CleanBehind()
     {
-        if (_partition->Claim == Claim.Promised && _core.Arena.Tight && _partition->Active[0] != _active)
+        if ((_partition->Claim == Claim.Promised || _state != EditState.AllHere) && _core.Arena.Tight && _partition->Active[0] != _active)
             CleanHeld();
     }
 

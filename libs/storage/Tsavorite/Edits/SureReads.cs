@@ -13,12 +13,15 @@ internal static unsafe class SureReads
     /// </summary>
     public const long LongestUs = 60_000_000;
 
+    /// <summary>The same for what the device says that it cannot read: it has tried for long itself, or fails for a moment.</summary>
+    public const long FailingUs = 1_000_000;
+
     /// <summary><see cref="ColdLooks.FindChunk"/>, with what is missing fetched.</summary>
     /// <exception cref="GarnetException">It cannot be read.</exception>
     public static byte* FindChunkSurely(this ref RecordEdit edit, ColdReads cold, ref ChunkPlace place, in ChunkName name)
     {
         ColdTier tier = edit.Core.Tier!;
-        long endUs = tier.NowUs + LongestUs;
+        long failedUs = 0;
         cold.Patience.BeginEndless();
         try
         {
@@ -32,7 +35,7 @@ internal static unsafe class SureReads
                     edit.LookBehind(cold, place.Number);
                     cold.Fetch(mayThrow: false);
                 }
-                catch (GarnetException) when (cold.MetLate && tier.NowUs < endUs)
+                catch (GarnetException) when (tier.NowUs - FirstOf(ref failedUs, tier.NowUs) < (cold.MetLate ? LongestUs : FailingUs))
                 {
                     cold.AskAgain();
                 }
@@ -43,4 +46,6 @@ internal static unsafe class SureReads
             cold.Patience.EndEndless();
         }
     }
+
+    private static long FirstOf(ref long firstUs, long nowUs) => firstUs = firstUs == 0 ? nowUs : firstUs;
 }

@@ -39,6 +39,7 @@ public unsafe struct RemoveMembers : IEdit
             changed |= Kind == RecordKind.SortedSet
                 ? SortedForm.Remove(ref edit, reader.Bytes, reader.Length)
                 : Members.Remove(ref edit, form, reader.Bytes, reader.Length);
+            edit.CleanBehind();
         }
 
         return changed;
