@@ -34,7 +34,7 @@ public sealed class TierServerTests
         Assert.That(client.Call("DBSIZE").ToString(), Does.Contain((Keys + 4).ToString(CultureInfo.InvariantCulture)));
         Assert.That(Scan(client), Is.EqualTo(Keys + 4));
         client.Call("FLUSHALL", "SYNC");
-        Assert.That(client.Tiering("tier_cold_records"), Is.Zero.After(60_000, 50));
+        Eventually.Holds(() => client.Tiering("tier_cold_records") == 0); // read, and removed, behind the answer
         Assert.That(client.Call("SET", "k", "v").ToString(), Does.Contain("OK"));
     }
 
