@@ -16,8 +16,7 @@ internal sealed unsafe class Fetching
     private readonly BatchRunner _runner;
     private readonly SessionTier? _tier;
     private readonly RoomCalls _rooms;
-    private FetchWait? _long;
-    private bool _serves, _hasMore;
+    private bool _serves;
 
     internal Fetching(Executor worker, BatchRunner runner)
     {
@@ -43,32 +42,12 @@ internal sealed unsafe class Fetching
         _serves = false;
     }
 
-    /// <summary>Takes the reads that have finished, and lets those go on that waited for them; of those that take long one, the first that came.</summary>
+    /// <summary>Takes the reads that have finished, and lets those go on that waited for them.</summary>
     internal void Poll()
     {
-        if (_tier is not null && (_tier.Poll(_worker.NowMs) | _hasMore))
-            Resume();
+        if (_tier is not null && _tier.Poll(_worker.NowMs))
+            _worker.ResumeWhere(waiting => waiting is FetchWait fetch && !fetch.IsWaiting(_worker));
         _rooms.Poll();
-    }
-
-    private void Resume()
-    {
-        (_long, _hasMore) = (null, false);
-        _worker.ResumeWhere(waiting => waiting is FetchWait fetch && !fetch.IsComing(_worker) && !IsPutAside(fetch));
-        if (_long is { } first)
-            _worker.TryResume(first.Client);
-        if (_hasMore)
-            _worker.Nudge(); // others are served before the next
-    }
-
-    // Fifty that have waited for the same would run one behind the other while everybody else waits.
-    private bool IsPutAside(FetchWait ready)
-    {
-        if (!ready.IsLong)
-            return false;
-        _hasMore |= _long is not null;
-        _long = _long is null || ready.IsBefore(_long) ? ready : _long;
-        return true;
     }
 
     /// <summary>True while clients of the reactor wait for room: whoever needs some is asked.</summary>

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Garnet.Common.Test;
+using Garnet.Server.Test;
 using Garnet.Wire.Persistence;
 using Garnet.Wire.Replication;
 using NUnit.Framework;

@@ -95,13 +95,6 @@ public sealed unsafe partial class SessionTier
         return Reads.Waits.Awaits(wait);
     }
 
-    /// <summary>The same for who does the step again another time: what has come stays for it.</summary>
-    public bool IsComing(ColdWait wait)
-    {
-        ArgumentNullException.ThrowIfNull(wait);
-        return Reads.Waits.IsComing(wait);
-    }
-
     /// <summary>Nobody waits for it any more.</summary>
     public void GiveUp(ColdWait wait)
     {

@@ -10,12 +10,6 @@ public sealed class ColdWait
 
     internal ColdRead[] Reads { get; }
 
-    /// <summary>Of two waits of a session the one with the lower number is older.</summary>
-    public long Step { get; internal init; }
-
-    /// <summary>How many records it waits for.</summary>
-    public int Records => Reads.Length;
-
     /// <summary>Nobody waits for it any more.</summary>
     internal bool IsOver { get; set; }
 

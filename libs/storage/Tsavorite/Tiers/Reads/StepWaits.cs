@@ -34,7 +34,7 @@ internal sealed class StepWaits(KeptReads kept)
                 Await(read, step, reads);
         }
         AwaitUsed(step, reads);
-        return new ColdWait([.. reads]) { Named = named, Step = step };
+        return new ColdWait([.. reads]) { Named = named };
     }
 
     // A step that is put off waits for this too; the step that needs it is the one of that number.
@@ -95,15 +95,6 @@ internal sealed class StepWaits(KeptReads kept)
     /// </summary>
     public bool Awaits(ColdWait wait)
     {
-        bool isComing = IsComing(wait);
-        if (!isComing)
-            End(wait);
-        return isComing;
-    }
-
-    /// <summary>The same, and what has come stays where it is: the step is not done again yet.</summary>
-    public bool IsComing(ColdWait wait)
-    {
         for (; !wait.IsOver && wait.Come < wait.Reads.Length && !wait.IsTooMuch; wait.Come++)
         {
             ColdRead read = wait.Reads[wait.Come];
@@ -112,7 +103,7 @@ internal sealed class StepWaits(KeptReads kept)
             if (wait.Come < wait.Named)
                 Count(wait, read);
         }
-
+        End(wait);
         return false;
     }
 
