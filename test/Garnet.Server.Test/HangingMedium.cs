@@ -12,7 +12,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
     private readonly HashSet<long> _hung = [], _read = [];
     private readonly ManualResetEventSlim _takesWrites = new(initialState: true);
     private bool _isHung;
-    private int _kept, _reads;
+    private int _kept, _reads, _underWay;
 
     public MediumFacts Facts => disk.Facts;
 
@@ -20,6 +20,9 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
 
     /// <summary>Reads that were begun and that the disk has not been told of.</summary>
     public int Kept => Volatile.Read(ref _kept);
+
+    /// <summary>Reads that whoever has begun them has not got back.</summary>
+    public int UnderWay => Volatile.Read(ref _underWay);
 
     /// <summary>How long each read takes by the clock that tests move, from when it was begun; of a disk that is slow.</summary>
     public long TakesMs { get; set; }
@@ -41,9 +44,12 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
     /// <summary>Nothing is read, nor written.</summary>
     public void HangAll()
     {
-        _takesWrites.Reset();
+        HangWrites();
         lock (_gate) _isHung = true;
     }
+
+    /// <summary>Nothing is written.</summary>
+    public void HangWrites() => _takesWrites.Reset();
 
     public void Mend()
     {
@@ -94,6 +100,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
         public void Begin(ulong token, long offset, byte* to, int bytes)
         {
             Interlocked.Increment(ref medium._reads);
+            Interlocked.Increment(ref medium._underWay);
             if (!medium.Hangs(offset) && medium.TakesMs == 0)
             {
                 inner.Begin(token, offset, to, bytes);
@@ -120,6 +127,7 @@ internal sealed unsafe class HangingMedium(IMedium disk, TestClock clock) : IMed
             inner.Submit();
             int count = inner.Take(finished);
             _well -= count;
+            Interlocked.Add(ref medium._underWay, -count);
             return count;
         }
 

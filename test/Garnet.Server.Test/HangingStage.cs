@@ -39,6 +39,8 @@ internal sealed class HangingStage : IDisposable
 
     public long Records => _server.Server.Store.Figures().Tier!.Records;
 
+    public long BytesLeft => Server.Store.Figures() is var figures ? figures.LimitBytes - figures.UsedBytes : 0;
+
     public long Figure(string name) => _server.Server.Store.Figures().Tier is { } tier ? name switch
     {
         "owed" => tier.OwedReads,
@@ -91,14 +93,19 @@ internal sealed class HangingStage : IDisposable
     /// Runs this while the clock goes on as far as the disk lets whoever asks wait; behind each step the server has had a look: where it does not get on, as its machine is
     /// busy, no time passes.
     /// </summary>
-    public T Slowly<T>(Func<T> call, Action? meanwhile = null)
+    public T Slowly<T>(Func<T> call, Action? meanwhile = null) => Slowly(call, meanwhile, () => Medium.Kept > 0);
+
+    /// <summary>The same of what waits for something else than the disk: the clock goes on while that has nothing to read.</summary>
+    public T Meanwhile<T>(Func<T> call) => Slowly(call, null, () => Medium.UnderWay == 0);
+
+    private T Slowly<T>(Func<T> call, Action? meanwhile, Func<bool> passes)
     {
         const int StepMs = 50;
         Task<T> answer = Task.Run(call);
         Eventually.Holds(() =>
         {
             meanwhile?.Invoke();
-            if (Medium.Kept > 0)
+            if (passes())
             {
                 Clock.Advance(StepMs);
                 _pacer.Call("PING");

@@ -99,6 +99,22 @@ internal sealed class ManyColdKeysTests
         Assert.That(stage.Other.Call("GET", $"k{Keys - 1}"), Is.EqualTo("new"));
     }
 
+    // While it waits, what was read for it goes, and is read again, until it is put off for that no more. Nobody, not even a PING, was to wait for what it had come to by then.
+    [Test]
+    public void What_waits_in_vain_for_room_leaves_nothing_for_the_next_command_to_wait_for()
+    {
+        const int Long = 40_000, Left = 3 << 20; // less than what is to be set
+        using HangingStage stage = Cold();
+        stage.Medium.HangWrites();
+        using TestClient client = stage.Connect();
+        for (int i = 0; stage.BytesLeft > Left; i++) Assert.That(client.Call("SET", $"hot{i}", new string('x', 1 << 20)), Is.EqualTo("OK"));
+        string[] request = ["MSET", .. Names(200).SelectMany(static key => (string[])[key, new string('y', Long)])];
+        Assert.That(stage.Meanwhile(() => client.Call(request)), Does.StartWith("OOM"));
+        Assert.That(stage.Meanwhile(() => client.Call(request)), Does.StartWith("OOM"));
+        stage.Medium.Mend();
+        Assert.That(stage.Meanwhile(() => client.Call(request)), Is.EqualTo("OK"));
+    }
+
     // Of what lies together there nobody knows which is of which database before it is read.
     [TestCase("FLUSHDB")]
     [TestCase("FLUSHALL")]

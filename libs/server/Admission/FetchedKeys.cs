@@ -20,6 +20,9 @@ internal sealed class FetchedKeys : IKeyRule
     private const string Why = "they cannot be at hand together; nothing was changed, " + Next;
 
     /// <inheritdoc/>
+    public void Begin(ref Call call) => call.Session.Tier!.BeginNamed();
+
+    /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff)
     {
         if (!mayBePutOff)

@@ -12,6 +12,7 @@ internal static unsafe class KeysAsked
     internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule)
     {
         bool mayBePutOff = question.MayBePutOff;
+        rule.Begin(ref call);
         AdmissionResult result = (question.Entry->Flags & CommandFlags.RunsQueue) != 0
             ? AskQueued(ref call, rule, mayBePutOff)
             : AskOne(ref call, question.Entry, call.Client.Database, rule, mayBePutOff);

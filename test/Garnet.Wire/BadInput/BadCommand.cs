@@ -6,5 +6,8 @@ internal sealed record BadCommand(int Row, string Name, string[] Words, string? 
     /// <summary>Commands sent before it, whose answers do not matter.</summary>
     public string[][] Before { get; init; } = [];
 
+    /// <summary>It tells how much time is left: as the reference answers a moment before or behind it.</summary>
+    public bool GoesByTheClock { get; init; }
+
     public override string ToString() => $"row {Row}, {Name}";
 }

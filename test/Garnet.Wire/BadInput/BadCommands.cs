@@ -97,7 +97,12 @@ internal static class BadCommands
             yield return new(36, $"PSETEX of '{time}'", ["PSETEX", "bad:e", time, "1"]) { Before = before };
         }
         foreach (string command in new[] { "TTL", "EXPIRETIME", "PEXPIRETIME" })
-            yield return new(36, $"{command} after the longest expiry", [command, "bad:e"]) { Before = [["SET", "bad:e", "1"], ["PEXPIREAT", "bad:e", Max]] };
+        {
+            yield return new(36, $"{command} after the longest expiry", [command, "bad:e"])
+            {
+                Before = [["SET", "bad:e", "1"], ["PEXPIREAT", "bad:e", Max]], GoesByTheClock = command == "TTL",
+            };
+        }
     }
 
     private static IEnumerable<BadCommand> Numbers()

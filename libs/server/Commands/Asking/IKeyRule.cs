@@ -15,6 +15,11 @@ namespace Garnet.Server.Commands;
 /// </summary>
 internal interface IKeyRule
 {
+    /// <summary>It is asked about a command from here on: what it has noted of another, which may have been refused or have failed, is nothing to this one.</summary>
+    void Begin(ref Call call)
+    {
+    }
+
     /// <summary>
     /// May refuse, or let the command wait where <paramref name="mayBePutOff"/>: it is framed and asked about again then. Called again for
     /// the next command of a transaction, and for the key that COPY or MOVE has in another database.

@@ -121,6 +121,9 @@ public sealed unsafe partial class SessionTier
         }
     }
 
+    /// <summary>What <see cref="Foresee"/> finds from now on is for another step than what it has found before: that is read, and nobody waits for it.</summary>
+    public void BeginNamed() => Reads.BeginLeft();
+
     /// <summary>All that <see cref="Foresee"/> has found until now is what one step names: it needs that together, and what follows is read ahead.</summary>
     public void EndNamed() => Reads.Waits.Named = Reads.Mark.Wanted;
 
