@@ -11,14 +11,14 @@ internal sealed class HangingStage : IDisposable
     private readonly EmbeddedServer _server;
     private readonly TestClient _pacer;
 
-    public HangingStage()
+    public HangingStage(long memoryBytes = 64 << 20, long tierBytes = 64 << 20)
     {
         _server = new EmbeddedServer(clock: Clock, adjust: settings =>
         {
             settings.Network.ReactorThreads = 1;
-            settings.Memory.MaxMemoryBytes = 64 << 20;
+            settings.Memory.MaxMemoryBytes = memoryBytes;
             settings.Tier.Promotion = TierPromotion.No;
-            (settings.Tier.Path, settings.Tier.SizeBytes) = (_path, 64 << 20);
+            (settings.Tier.Path, settings.Tier.SizeBytes) = (_path, tierBytes);
             settings.Tier.Before = disk => Medium = new HangingMedium(disk, Clock);
         });
         (Other, _pacer) = (Connect(), Connect());

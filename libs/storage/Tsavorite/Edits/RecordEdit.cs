@@ -466,6 +466,18 @@ public unsafe ref struct RecordEdit
         }
     }
 
+    /// <summary>
+    /// Memory ran out behind the first change: true if that is taken back, so that a part of it is never there alone. What was fetched for it comes back to memory while it is under way,
+    /// which nobody could know before.
+    /// </summary>
+    internal bool TryTakeBack()
+    {
+        bool mayTake = _state == EditState.Kept && _scratch.Before.IsWhole;
+        if (mayTake)
+            TakeBack();
+        return mayTake;
+    }
+
     // The value is as it was before this edit, which is over.
     private void TakeBack()
     {
