@@ -101,7 +101,7 @@ internal static unsafe class Scanner
         for (int fetches = 1; !found && terms.Cold is { HasMissing: true } cold; fetches++)
         {
             random = before;
-            if (cold.Late is { } late && (late.BegunAtUs != 0 || cold.Patience.IsSpent || fetches > RefusedTries))
+            if (cold.Late is { } late && (late.BegunAtUs != 0 || cold.Patience.IsTurnSpent() || fetches > RefusedTries))
                 return RandomAtHand(core, terms, late, ref random, ref read);
             cold.Fetch();
             found = RandomOnce(core, terms, ref random, ref read);

@@ -192,7 +192,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : FirstMissing;
-        Begin(isSpent: Patience.IsSpent);
+        Begin(isSpent: Patience.IsTurnSpent());
         if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
             Await(mayThrow);
         ForgetWanted();

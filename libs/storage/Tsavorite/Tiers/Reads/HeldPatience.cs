@@ -42,16 +42,13 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>Tells the turn that runs, a command's with all that it runs, from others; null: each read is for itself.</summary>
     public Func<long>? Turn { get; set; }
 
-    /// <summary>True if the turn has waited for as long as it may: what is not there it does not get.</summary>
-    public bool IsSpent
+    /// <summary>True if the turn that runs has waited for as long as it may: what is not there it does not get. Another turn than at the last call has all of its time.</summary>
+    public bool IsTurnSpent()
     {
-        get
-        {
-            long turn = Turn is { } which ? which() : 0;
-            if (Turn is null || turn != _turn)
-                (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
-            return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong);
-        }
+        long turn = Turn is { } which ? which() : 0;
+        if (Turn is null || turn != _turn)
+            (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
+        return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong);
     }
 
     // The device has answered all the while.
@@ -59,7 +56,7 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
 
     /// <summary>How long a read of the turn may take.</summary>
     public long LeftUs(bool isLateNear) =>
-        _hasNoEnd ? Endless : IsSpent ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
+        _hasNoEnd ? Endless : IsTurnSpent() ? 0 : Math.Min(isLateNear ? LateUs : LongestUs, LongestUs - _spentUs);
 
     /// <summary>
     /// The step that runs waits for what is under way no longer; to it that is an error. Nobody else is told so: a disk that is slow is not silent, which tier-read-timeout alone
