@@ -243,11 +243,17 @@ public sealed class Follower(Store store, IFollowedLog log, ReplayTable table, A
     /// <summary>Told when the first batch of a term has come.</summary>
     public Action<TermStart>? TermBegan { get; init; }
 
-    /// <summary>Runs a step between two batches; null if the store is no state of the primary's.</summary>
+    /// <summary>
+    /// Runs a step between two batches, or where nothing has come from a primary yet, on the data that were here before; null if the store is neither.
+    /// </summary>
     public T? AtBoundary<T>(Func<uint, ulong, T?> step) where T : class
     {
         lock (_gate)
+        {
+            if (_applier is null && Position is var at && !IsTorn && !IsDoubted)
+                return step(at.Term, at.Batch);
             return IsFed ? _applier!.AtBoundary(step) : null;
+        }
     }
 
     /// <inheritdoc/>

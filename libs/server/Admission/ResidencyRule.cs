@@ -11,6 +11,8 @@ internal static class ResidencyRule
         AdmissionResult result = AdmissionResult.Allowed;
         if (hooks.Residency is { } residency)
             result = KeysAsked.Ask(ref call, in question, residency);
-        return result.IsAllowed && hooks.Ahead is { } ahead ? KeysAsked.Ask(ref call, in question, ahead) : result;
+        // What is woken is served by another's session, which cannot fetch for it: it waits for what it comes to there.
+        bool isAsked = hooks.Ahead is not null && result.IsAllowed && !question.IsFor(Asker.Woken);
+        return isAsked ? KeysAsked.Ask(ref call, in question, hooks.Ahead!) : result;
     }
 }

@@ -12,6 +12,8 @@ internal sealed unsafe class WokenCommands : IServeRule
 
     internal static readonly WokenCommands Instance = new();
 
+    public bool MayLook(Worker worker) => ((Executor)worker) is { Script: null, Server.Replication.IsLoading: false };
+
     public bool Asks(Worker worker, Connection client) =>
         ((Executor)worker).Server.Hooks.Any || client.User is { Rights.AllowsEverything: false };
 

@@ -15,6 +15,7 @@ namespace Garnet.Server.Blocking;
 internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTurns gate, IServedKeys served, IServeRule rule) : IDisposable
 {
     private readonly List<KeyQueue> _ready = [];
+    private readonly List<KeyQueue> _later = []; // of keys that others have written, and that could not be looked at then
     private readonly List<Connection> _served = [];
     private readonly ReplyBuffer _reply = new();
 
@@ -23,6 +24,12 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
 
     /// <summary>True if clients of this reactor have a reply to be given.</summary>
     internal bool HasServed => _served.Count > 0;
+
+    /// <summary>True if <see cref="ServeLater"/> has something to do.</summary>
+    internal bool HasLater => _later.Count > 0;
+
+    /// <summary>True while somebody is served whose wait is over: what that comes to cannot be put off any more.</summary>
+    internal bool IsServing { get; private set; }
 
     /// <summary>Notes a key that has been written.</summary>
     internal void Add(KeyQueue queue)
@@ -63,14 +70,51 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         return Reply.Parked;
     }
 
-    /// <summary>Serves what has been noted; what serving writes is served too.</summary>
+    /// <summary>Serves what has been noted, behind a command that has run and is put off no more; what serving writes is served too.</summary>
     internal void Serve()
     {
-        for (int i = 0; i < _ready.Count; i++)
-            Serve(_ready[i]);
+        IsServing = true;
+        try
+        {
+            for (int i = 0; i < _ready.Count; i++)
+                Serve(_ready[i]);
+        }
+        finally
+        {
+            IsServing = false;
+        }
+
         _ready.Clear();
         Count = 0;
     }
+
+    /// <summary>
+    /// Serves the keys that no command of this reactor has written, or none as long as they are not to be looked at (<see cref="TryBeginLook"/>): then once more, later.
+    /// </summary>
+    internal void ServeLater()
+    {
+        if (!HasLater || !TryBeginLook())
+            return;
+        try
+        {
+            foreach (KeyQueue queue in _later) Add(queue);
+            _later.Clear();
+            Serve();
+        }
+        finally
+        {
+            EndLook();
+        }
+    }
+
+    /// <summary>
+    /// True if the reactor, which runs no batch, may look at keys; <see cref="EndLook"/> follows. Not while a full copy comes in (blocking.B7), nor while a script runs for too long, which may hold
+    /// their locks (scripting.G3).
+    /// </summary>
+    internal bool TryBeginLook() => rule.MayLook(worker) && gate.TryEnter(worker);
+
+    /// <inheritdoc cref="TryBeginLook"/>
+    internal void EndLook() => gate.Leave(worker);
 
     /// <summary>Those of the worker whose thread this is.</summary>
     internal static ReadyKeys Of(Worker worker) => ((IReadyWorker)worker).Ready;
@@ -92,10 +136,9 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
 
     private void ServeNow(KeyQueue queue)
     {
-        gate.TryEnter(worker, patiently: true);
-        Add(queue);
-        Serve();
-        gate.Leave(worker);
+        if (!_later.Contains(queue))
+            _later.Add(queue);
+        ServeLater();
     }
 
     private void Serve(KeyQueue queue)
@@ -126,6 +169,7 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         if (ready >= 0)
         {
             KeyQueue queue = waits.Queue(client.Database, locked[ready].Span, HashOf(in locked[ready]))!;
+            LookAtTarget(wait, in locked[^1]);
             takes = FirstFor(queue, in locked[ready]) == wait && wait.TryEnd(WaitEnd.Served);
             if (takes)
                 Pop(wait, wait.Target is null ? locked[ready..] : locked);
@@ -197,6 +241,7 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
     private KeyWait? ServeOne(KeyQueue queue, KeyWait expected, scoped ReadOnlySpan<KeyRef> keys)
     {
         worker.Session.Lock(keys);
+        LookAtTarget(expected, in keys[^1]);
         KeyWait? first = FirstFor(queue, in keys[0]);
         bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
         if (takes)
@@ -214,6 +259,14 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
             return;
         _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes(Unmet.TextOf(unreadable)));
         HandOver(wait);
+    }
+
+    // What is written besides may lie on the tier: looked at while the command that runs can still be put off for it.
+    private void LookAtTarget(KeyWait wait, in KeyRef target)
+    {
+        var look = default(CountLook);
+        if (wait.Target is not null)
+            worker.Session.Examine(in target, ref look, quiet: true);
     }
 
     private KeyWait? First(KeyQueue queue, in KeyRef key)
@@ -246,6 +299,8 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
     private void Pop(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
     {
         int depth = worker.Session.LockDepth;
+        bool wasServing = IsServing;
+        IsServing = true;
         try
         {
             wait.Pop(worker.Session, keys, _reply.Begin(wait.Client.Resp3, worker.ReplyBytesMax(wait.Client)));
@@ -254,6 +309,10 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         {
             worker.Session.UnlockTo(depth);
             _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes(Unmet.TextOf(e)));
+        }
+        finally
+        {
+            IsServing = wasServing;
         }
     }
 

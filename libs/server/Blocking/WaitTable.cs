@@ -16,6 +16,7 @@ namespace Garnet.Server.Blocking;
 /// blocking.B5  Who can be served is asked about again (<see cref="IServeRule"/>), with no lock held. Who is refused leaves his queues with the error; who
 ///     is to wait for something else first keeps his places, is passed over meanwhile, and then the queues of his keys are served again.
 /// blocking.B6  What the log does not take, or cannot be read, is the error of the first who waits for it, not of whoever serves him: that command is done.
+/// blocking.B7  While a full copy of a primary's data comes in a key may hold a part of its value: it is looked at, for whoever waits, once all of it is there.
 /// </summary>
 internal sealed class WaitTable(Store store, Listeners waiters)
 {

@@ -181,7 +181,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         if ((_session.LastBatch | _session.LastSeen) != 0)
             _held.Note(client);
         if (_ready.Count != 0)
-            _fetching.ServeReady();
+            _worker.Ready.Serve();
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_replies.IsToBeLookedAt | _worker.Out.Mark > Worker.SendEarlyBytes)

@@ -16,7 +16,6 @@ internal sealed unsafe class Fetching
     private readonly BatchRunner _runner;
     private readonly SessionTier? _tier;
     private readonly RoomCalls _rooms;
-    private bool _serves;
 
     internal Fetching(Executor worker, BatchRunner runner)
     {
@@ -33,14 +32,6 @@ internal sealed unsafe class Fetching
 
     /// <summary>True while fetched values are kept, which are to be given up soon, or reads have not finished, which may be late.</summary>
     internal bool Keeps => _tier is { Keeps: true } or { Pending: > 0 };
-
-    /// <summary>Serves those who wait for keys, behind a command that has run: it cannot be put off any more.</summary>
-    internal void ServeReady()
-    {
-        _serves = true;
-        _worker.Ready.Serve();
-        _serves = false;
-    }
 
     /// <summary>Takes the reads that have finished, and lets those go on that waited for them.</summary>
     internal void Poll()
@@ -126,7 +117,7 @@ internal sealed unsafe class Fetching
     {
         int at = _runner.At;
         bool hasChanged = _worker.Session.Changes - _worker.ChangesBefore > changesMax;
-        if (_serves || hasChanged || at >= _runner.Batch.Count || _worker.Script is not null)
+        if (_worker.Ready.IsServing || hasChanged || at >= _runner.Batch.Count || _worker.Script is not null)
             return false;
         Frame* frame = _runner.Batch.Frames + at;
         Connection client = _runner.Batch.Clients[at];

@@ -251,7 +251,7 @@ internal sealed class Reactor : Executor, IDisposable
     {
         if (_receiver.HasCarried || _replies.MissedAdvance)
             return 0;
-        if (_waiting.Count > 0 || Server.NeedsTicks || _runner.KeepsFetched)
+        if (_waiting.Count > 0 || Server.NeedsTicks || _runner.KeepsFetched || Ready.HasLater)
             return (int)Math.Clamp(_waiting.NextDeadlineMs - NowMs, 0, TickMs);
         return (ConnectionCount > 0 && Server.ClientLimits.HasIdleLimit) || _replies.NeedsTicks || LargeBlocks.KeptBytes > 0 ? 1000 : -1;
     }
@@ -274,6 +274,9 @@ internal sealed class Reactor : Executor, IDisposable
     {
         _nextTickMs = NowMs + TickMs;
         _waiting.ResumeDue(NowMs);
+        Ready.ServeLater();
+        if (Ready.HasServed)
+            Ready.Deliver();
         _upkeep.Run();
         _replies.EndRound();
     }

@@ -20,6 +20,9 @@ internal sealed class AclFileQueue(Users users)
     private long _readings; // begun; by one thread at a time
     private long _taken; // the last reading that has become the users
 
+    /// <summary>Readings of the file that were begun.</summary>
+    internal long Readings => Volatile.Read(ref _readings);
+
     /// <summary>The users that the file holds.</summary>
     /// <exception cref="IOException">It cannot be read.</exception>
     internal Task<AclReading> Read(string path)

@@ -29,14 +29,14 @@ internal sealed class ScriptTurns(Func<IEnumerable<Turn>> all, Func<bool> isTooL
     /// <summary>True if the reactor runs a script, or a command that has its turn alone.</summary>
     internal bool IsHeldBy(Worker worker) => _turns.IsHeldBy(worker.Turn);
 
-    /// <summary>Before commands run. False if a script has run too long; patiently: never.</summary>
-    internal bool TryEnter(Worker worker, bool patiently = false)
+    /// <summary>Before commands run. False if a script has run too long.</summary>
+    internal bool TryEnter(Worker worker)
     {
         while (!_turns.IsHeldBy(worker.Turn))
         {
             if (_turns.TryEnter(worker.Turn))
                 return true;
-            if (!AwaitEnd(patiently))
+            if (!AwaitEnd())
                 return false;
         }
 
@@ -56,7 +56,7 @@ internal sealed class ScriptTurns(Func<IEnumerable<Turn>> all, Func<bool> isTooL
         turn = default;
         while (!_turns.TryTake(worker.Turn))
         {
-            if (!AwaitEnd(patiently: false))
+            if (!AwaitEnd())
                 return false;
         }
 
@@ -87,7 +87,7 @@ internal sealed class ScriptTurns(Func<IEnumerable<Turn>> all, Func<bool> isTooL
     public void Dispose() => _free.Dispose();
 
     // False: it has run too long. A wake-up may be lost to another who waits: then the next look is not far.
-    private bool AwaitEnd(bool patiently)
+    private bool AwaitEnd()
     {
         for (int spins = 0; spins < SpinsMax; spins++)
         {
@@ -96,7 +96,7 @@ internal sealed class ScriptTurns(Func<IEnumerable<Turn>> all, Func<bool> isTooL
             Thread.SpinWait(10);
         }
 
-        if (!patiently && isTooLong())
+        if (isTooLong())
             return false;
         Interlocked.Increment(ref _waiting);
         _free.Reset();

@@ -135,8 +135,10 @@ public sealed class AclFileTests
             + string.Concat(Enumerable.Range(0, Users).Select(static i => $"user u{i} on nopass ~k{i} +@read\n")));
         using EmbeddedServer server = Started();
         using TestClient early = new(server.Server.Port), late = new(server.Server.Port);
+        AclFileQueue queue = server.Server.Context.Rights.File;
+        long before = queue.Readings;
         early.Send("ACL", "LOAD");
-        Eventually.Holds(() => late.Call("CLIENT", "LIST").Contains("cmd=acl|load", StringComparison.Ordinal));
+        Eventually.Holds(() => queue.Readings > before);
         late.Call("ACL", "DELUSER", "gone");
         string saved = late.Call("ACL", "SAVE"), loaded = early.Read();
         Assert.That((saved, loaded, late.Call("ACL", "GETUSER", "gone"), late.Call("ACL", "LOAD"), late.Call("ACL", "GETUSER", "gone")),

@@ -34,6 +34,67 @@ public sealed class ReplicationTests
     }
 
     [Test]
+    public void Who_waits_for_a_stream_while_a_full_copy_comes_in_is_served_once_it_is_whole()
+    {
+        const int Streams = 40, Entries = 1000, PerRequest = 200;
+        using ReplicaServer first = new(keepsData: true), second = new(keepsData: true), replica = new(keepsData: true);
+        string value = new('v', 500);
+        using (RespConnection writer = second.Connect())
+        {
+            for (int i = 0; i < Streams * Entries; i += PerRequest)
+            {
+                for (int entry = i; entry < i + PerRequest; entry++)
+                    writer.Send(RespConnection.Encode("XADD", $"s{entry / Entries}", $"1-{(entry % Entries) + 1}", "f", value));
+                for (int entry = i; entry < i + PerRequest; entry++) writer.Read();
+            }
+        }
+
+        replica.Follow(first);
+        RespConnection[] readers = [.. Enumerable.Range(0, Streams).Select(_ => new RespConnection(replica.Process.Address, ReplicaServer.TimeoutMs))];
+        for (int i = 0; i < Streams; i++) readers[i].Send(RespConnection.Encode("XREAD", "COUNT", "1", "BLOCK", "0", "STREAMS", $"s{i}", "0"));
+        Assert.That(() => replica.Number("blocked_clients"), Is.EqualTo(Streams).After(ReplicaServer.TimeoutMs, 20));
+        replica.Follow(second);
+        for (int i = 0; i < Streams; i++)
+        {
+            Assert.That(readers[i].Read().ToString(), Does.Contain($"s{i}").And.Contain("1-1"));
+            readers[i].Dispose();
+        }
+
+        AssertSame(second, replica);
+    }
+
+    [Test]
+    public void A_replica_that_has_not_heard_of_its_primary_yet_saves_what_it_has()
+    {
+        using ReplicaServer primary = new(keepsData: false), replica = new(keepsData: true);
+        string words = FollowWords(primary);
+        primary.Kill();
+        using (RespConnection client = replica.Connect())
+        {
+            client.Call("SET", "key", "value");
+            client.Call("REPLICAOF", "127.0.0.1", words.Trim('"').Split(' ')[1]);
+            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"));
+        }
+
+        replica.Kill();
+        replica.Start($"--replicaof {words}");
+        using (RespConnection client = replica.Connect())
+        {
+            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"));
+            client.Call("REPLICAOF", "NO", "ONE");
+            Assert.That(() => client.Call("INCR", "counter").ToString(), Is.EqualTo(":1").After(ReplicaServer.TimeoutMs, 20));
+            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"));
+            client.Call("SET", "key", "later");
+            client.Call("WAITAOF", "1", "0", "60000");
+        }
+
+        replica.Kill();
+        replica.Start();
+        using RespConnection again = replica.Connect();
+        Assert.That((again.Call("GET", "key").Text, again.Call("GET", "counter").Text), Is.EqualTo(("later", "1")));
+    }
+
+    [Test]
     public void A_replica_killed_and_started_again_goes_on_where_it_was()
     {
         using ReplicaServer primary = new(keepsData: true), replica = new(keepsData: true, "--appendfsync always");

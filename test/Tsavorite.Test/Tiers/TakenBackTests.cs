@@ -70,25 +70,30 @@ internal sealed class TakenBackTests
         Assert.That(StoreCheck.Run(stage.Bench.Store), Is.Empty);
     }
 
-    [Test]
-    public void A_read_that_fails_once_when_nothing_can_be_taken_back_any_more_is_made_again()
+    // A disk that is reset is silent first, and then fails for a moment.
+    [TestCase(0)]
+    [TestCase(15)]
+    public void A_read_that_fails_for_a_moment_when_nothing_can_be_taken_back_any_more_is_made_again(int silentSeconds)
     {
-        const int Hot = 20, Cold = 12, Bytes = BeforeImages.BytesMax / 16, Fails = 3;
+        const int Hot = 20, Cold = 12, Bytes = BeforeImages.BytesMax / 16;
+        const long FailsUs = 300_000;
         using HangingDiskStage stage = new(static settings => settings with { TierSegmentBytes = 2 << 20 });
         for (uint i = 0; i < Hot + Cold; i++) Write(stage.Bench, i, 1, Bytes);
         stage.Bench.Demote();
         stage.Bench.Demote();
         for (uint i = 0; i < Hot; i++) Write(stage.Bench, i, 2, Bytes);
-        int left = 0, failed = 0;
-        stage.Medium.FailsRead = _ => left-- > 0 && ++failed > 0 ? Eio : 0;
+        long silentUntilUs = long.MaxValue;
+        int failed = 0;
+        stage.Medium.Hangs = _ => silentUntilUs != long.MaxValue && stage.NowUs < silentUntilUs;
+        stage.Medium.FailsRead = _ => stage.NowUs >= silentUntilUs && stage.NowUs < silentUntilUs + FailsUs && ++failed > 0 ? Eio : 0;
         stage.Medium.TakesUs = 1000;
         ManyChunks all = new()
         {
             Edits = [.. Enumerable.Range(0, Hot + Cold).Select(static i => Edit((uint)i, 3, Bytes))],
-            Before = i => left = i == Hot ? Fails : left,
+            Before = i => silentUntilUs = i == Hot ? stage.NowUs + (silentSeconds * 1_000_000L) : silentUntilUs,
         };
         Assert.That(stage.Bench.Session.Edit(stage.Bench.Key("root"), ref all), Is.EqualTo(Outcome.Done));
-        Assert.That(failed, Is.EqualTo(Fails));
+        Assert.That(failed, Is.Positive);
         stage.Medium.TakesUs = 0;
         for (uint i = 0; i < Hot + Cold; i++) Assert.That(Read(stage.Bench, i, Bytes), Is.EqualTo(3), $"{i}");
     }

@@ -15,7 +15,10 @@ namespace Garnet.Server.Commands;
 /// </summary>
 internal interface IKeyRule
 {
-    /// <summary>It is asked about a command from here on: what it has noted of another, which may have been refused or have failed, is nothing to this one.</summary>
+    /// <summary>
+    /// It is asked about a command from here on: what it has noted of another, which may have been refused or have failed, is nothing to this one. All reactors ask the one rule at once:
+    /// what it notes of a command belongs to the call's session, or to the thread. Each call of a script begins anew.
+    /// </summary>
     void Begin(ref Call call)
     {
     }
@@ -26,6 +29,6 @@ internal interface IKeyRule
     /// </summary>
     AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayBePutOff);
 
-    /// <summary>It has been asked about all keys of the command, those of all queued ones for EXEC, and has allowed each: the same for all together.</summary>
+    /// <summary>Behind the last <see cref="Ask"/> of the command (EXEC: of all that it will run), if each was allowed; also where there was none, as it has no key. May answer as that does.</summary>
     AdmissionResult Settle(ref Call call, bool mayBePutOff) => AdmissionResult.Allowed;
 }

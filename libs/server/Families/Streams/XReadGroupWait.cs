@@ -105,6 +105,27 @@ internal sealed unsafe class XReadGroupWait : KeyWait
     // Who is ready is served in the order of the queue, as if the key had been written.
     private void LookAgain(Worker worker, Connection client)
     {
+        var ready = ReadyKeys.Of(worker);
+        long nextMs = worker.NowMs; // soon, where they are not to be looked at now
+        if (ready.TryBeginLook())
+        {
+            try
+            {
+                nextMs = LookAtAll(worker);
+            }
+            finally
+            {
+                ready.EndLook();
+            }
+        }
+
+        DeadlineMs = Until(_untilMs, nextMs, worker.NowMs);
+        worker.Park(client, this);
+    }
+
+    // When to look again at what is not due now.
+    private long LookAtAll(Worker worker)
+    {
         long nextMs = long.MaxValue;
         for (WaitPlace? place = Places; place is not null; place = place.Other)
         {
@@ -119,8 +140,7 @@ internal sealed unsafe class XReadGroupWait : KeyWait
             }
         }
 
-        DeadlineMs = Until(_untilMs, nextMs, worker.NowMs);
-        worker.Park(client, this);
+        return nextMs;
     }
 
     private GroupLook Look(StoreSession store, in KeyRef key)

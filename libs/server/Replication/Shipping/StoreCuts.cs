@@ -14,7 +14,7 @@ internal sealed class StoreCuts(Store store, RoleState role, NodeHistory history
         StoreSnapshot? snapshot;
         while ((snapshot = TryCut(options)) is null && !cancellation.WaitHandle.WaitOne(TurnMs))
         {
-            // a replica's snapshot is under way
+            // a replica's snapshot is under way, or all data are coming in
         }
 
         return snapshot;

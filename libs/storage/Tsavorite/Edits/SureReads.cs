@@ -21,7 +21,7 @@ internal static unsafe class SureReads
     public static byte* FindChunkSurely(this ref RecordEdit edit, ColdReads cold, ref ChunkPlace place, in ChunkName name)
     {
         ColdTier tier = edit.Core.Tier!;
-        long failedUs = 0;
+        long lateUs = 0, failedUs = 0; // since when it has been so
         cold.Patience.BeginEndless();
         try
         {
@@ -35,8 +35,10 @@ internal static unsafe class SureReads
                     edit.LookBehind(cold, place.Number);
                     cold.Fetch(mayThrow: false);
                 }
-                catch (GarnetException) when (tier.NowUs - FirstOf(ref failedUs, tier.NowUs) < (cold.MetLate ? LongestUs : FailingUs))
+                catch (GarnetException)
                 {
+                    if (!(cold.MetLate ? IsWithin(LongestUs, tier.NowUs, ref lateUs) : IsWithin(FailingUs, tier.NowUs, ref failedUs)))
+                        throw;
                     cold.AskAgain();
                 }
             }
@@ -47,5 +49,10 @@ internal static unsafe class SureReads
         }
     }
 
-    private static long FirstOf(ref long firstUs, long nowUs) => firstUs = firstUs == 0 ? nowUs : firstUs;
+    private static bool IsWithin(long longestUs, long nowUs, ref long sinceUs)
+    {
+        if (sinceUs == 0)
+            sinceUs = nowUs;
+        return nowUs - sinceUs < longestUs;
+    }
 }
