@@ -112,7 +112,7 @@ internal sealed class ManyColdKeysTests
         Assert.That(stage.Meanwhile(() => client.Call(request)), Does.StartWith("OOM"));
         Assert.That(stage.Meanwhile(() => client.Call(request)), Does.StartWith("OOM"));
         stage.Medium.Mend();
-        Assert.That(stage.Meanwhile(() => client.Call(request)), Is.EqualTo("OK"));
+        Eventually.Holds(() => stage.Meanwhile(() => client.Call(request)) == "OK"); // by its clock the disk is slow
     }
 
     // Of what lies together there nobody knows which is of which database before it is read.
@@ -183,7 +183,7 @@ internal sealed class ManyColdKeysTests
         int reads = stage.Medium.Reads;
         Task<string> putOff = Task.Run(() => many.Call(["EXISTS", .. Names()]));
         Eventually.Holds(() => stage.Medium.Kept >= AtOnce);
-        Assert.That(stage.Slowly(() => script.Call("EVAL", "return redis.call('STRLEN', 'well')", "0")), Is.EqualTo("5"));
+        Assert.That(script.Call("EVAL", "return redis.call('STRLEN', 'well')", "0"), Is.EqualTo("5"), "who waits in place has the time pass");
         Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(4 * AtOnce));
         Assert.That(stage.Slowly(() => putOff.InTime()), Is.EqualTo($"{Keys}"));
     }

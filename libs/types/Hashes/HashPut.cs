@@ -46,6 +46,9 @@ public unsafe struct HashPut : IEdit
 
     public readonly long EncodedBytesMax => 9 + Pairs.EncodedBytes();
 
+    /// <inheritdoc/>
+    public static bool IsAllOrNothing => true;
+
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.Hash;

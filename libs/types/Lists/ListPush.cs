@@ -23,6 +23,9 @@ public struct ListPush : IEdit
 
     public readonly long EncodedBytesMax => 1 + Values.EncodedBytes();
 
+    /// <inheritdoc/>
+    public static bool IsAllOrNothing => true;
+
     public unsafe bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.List;

@@ -30,6 +30,9 @@ public unsafe struct SetAdd : IEdit
 
     public readonly long EncodedBytesMax => 1 + Keys.EncodedBytes();
 
+    /// <inheritdoc/>
+    public static bool IsAllOrNothing => true;
+
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.Set;

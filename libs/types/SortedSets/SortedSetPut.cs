@@ -43,6 +43,9 @@ public unsafe struct SortedSetPut : IEdit, ISortedEdit
     public readonly long EncodedBytesMax =>
         1 + Pairs.EncodedBytes() + Scored.EncodedBytes() + (Scored.Count * (long)(NumberText.DoubleBytesMax + VarInt.BytesMax));
 
+    /// <inheritdoc/>
+    public static bool IsAllOrNothing => true;
+
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;

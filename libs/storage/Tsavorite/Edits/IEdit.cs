@@ -12,4 +12,10 @@ public interface IEdit : ILogged
     /// out midway, the operation encodes what it has done.
     /// </summary>
     bool Run(ref RecordEdit edit);
+
+    /// <summary>
+    /// True if the change is taken back where memory runs out midway and parts of the value lie on a tier: they come back to memory while it is under way, which nobody could know before.
+    /// Its asker is told that nothing was changed. Not so one that says what it has done by then, or has given it away.
+    /// </summary>
+    static virtual bool IsAllOrNothing => false;
 }

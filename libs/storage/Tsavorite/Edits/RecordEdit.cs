@@ -466,10 +466,7 @@ public unsafe ref struct RecordEdit
         }
     }
 
-    /// <summary>
-    /// Memory ran out behind the first change: true if that is taken back, so that a part of it is never there alone. What was fetched for it comes back to memory while it is under way,
-    /// which nobody could know before.
-    /// </summary>
+    /// <summary>Memory ran out behind the first change: true if all of it is taken back (<see cref="IEdit.IsAllOrNothing"/>).</summary>
     internal bool TryTakeBack()
     {
         bool mayTake = _state == EditState.Kept && _scratch.Before.IsWhole;

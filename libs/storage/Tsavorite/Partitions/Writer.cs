@@ -96,7 +96,7 @@ internal sealed unsafe class Writer : IDisposable
             RemoveDue(partition, edit.Bucket, edit.Slot, key);
             edit.Begin(_core, partition, _scratch, key, nowMs, EditAim.Change);
         }
-        bool existed = edit.Exists, changed = operation.Run(ref edit) && !(edit.OutOfMemory && edit.TryTakeBack());
+        bool existed = edit.Exists, changed = operation.Run(ref edit) && !(T.IsAllOrNothing && edit.OutOfMemory && edit.TryTakeBack());
         if (changed && _core.Hooked)
             Announce(partition, key, ref operation, !existed ? KeyChange.Created : edit.Exists ? KeyChange.Written : KeyChange.Removed);
         if (edit.OutOfMemory && changed)
