@@ -222,9 +222,9 @@ if [ -n "$native" ]; then
   at_most_four
   run "$wire" Garnet.Wire.Compiled "$compiled" &
 fi
-for project in "${short[@]}"; do begin "$project"; done
 at_most_four
 for each in "${scripts[@]}"; do script "$each"; done & # one after the other
+for project in "${short[@]}"; do begin "$project"; done
 wait
 # By themselves, as the machines that they boot are emulated.
 [ -z "$guest" ] || program=$native run "$wire" Garnet.Wire.Guest "$guest" &
