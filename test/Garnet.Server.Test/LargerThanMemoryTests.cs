@@ -34,38 +34,31 @@ internal sealed class LargerThanMemoryTests
     }
 
     // What it comes to on the disk comes back to memory first, and may fill it when the first half of the change is done.
-    [TestCase("HSET", "HLEN")]
-    [TestCase("SADD", "SCARD")]
-    [TestCase("ZADD", "ZCARD")]
-    public void A_command_that_finds_no_room_midway_has_changed_nothing(string command, string count)
+    [Test]
+    public void A_command_that_finds_no_room_midway_has_changed_nothing()
     {
         const int Old = 24_000, New = 50, LeftMax = 640 << 10, StepBytes = 12 << 10, FillerBytes = 50_000;
         using HangingStage stage = new(MemoryBytes, tierBytes: 64 << 20);
-        for (int from = 0; from < Old; from += PerRequest) Put(stage, $"{PerRequest}", Adding(command, "old", from, PerRequest));
+        for (int from = 0; from < Old; from += PerRequest) Put(stage, $"{PerRequest}", Adding("old", from, PerRequest));
         int refused = 0, done = Old;
         for (int left = LeftMax; left > 0; left -= StepBytes)
         {
             stage.Other.Call("TIER.DEMOTE", "key");
             stage.Medium.HangWrites();
             for (int i = 0; stage.BytesLeft > left; i++) Assert.That(stage.Other.Call("SET", $"filler{i}", new string('x', FillerBytes)), Is.EqualTo("OK"));
-            string reply = stage.Meanwhile(() => stage.Other.Call(Adding(command, "new", done, New)));
+            string reply = stage.Meanwhile(() => stage.Other.Call(Adding("new", done, New)));
             done += reply == $"{New}" ? New : 0;
             refused += reply.StartsWith("OOM", StringComparison.Ordinal) ? 1 : 0;
-            Assert.That(stage.Other.Call(count, "key"), Is.EqualTo($"{done}"), reply);
+            Assert.That(stage.Other.Call("ZCARD", "key"), Is.EqualTo($"{done}"), reply);
             stage.Medium.Mend();
             stage.Other.Call(["DEL", .. Enumerable.Range(0, MemoryBytes / FillerBytes).Select(static i => $"filler{i}")]);
         }
 
-        Assert.That((refused > 0 || command != "ZADD", done > Old), Is.EqualTo((true, true)));
+        Assert.That((refused > 0, done > Old), Is.EqualTo((true, true)));
     }
 
-    private static string[] Adding(string command, string name, int from, int entries) =>
-        [command, "key", .. Enumerable.Range(from, entries).SelectMany(i => command switch
-        {
-            "HSET" => (string[])[$"{name}{i}", Load.Value(i, 0)],
-            "ZADD" => [$"{i}", name + Load.Value(i, 0)],
-            _ => [name + Load.Value(i, 0)],
-        })];
+    private static string[] Adding(string name, int from, int entries) =>
+        ["ZADD", "key", .. Enumerable.Range(from, entries).SelectMany(i => (string[])[$"{i}", name + Load.Value(i, 0)])];
 
     private static void Fill(HangingStage stage)
     {

@@ -233,7 +233,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     {
         _tier.Count(TierCount.Postponed);
         ColdWait wait = Waits.Take(_reads, _wanted, _needed, _needs);
-        _hasNews |= Array.TrueForAll(wait.Reads, static read => read.State > ColdReadState.UnderWay); // nothing else would be told of
+        _hasNews |= Array.TrueForAll(wait.Reads, static read => read.State > ColdReadState.UnderWay); // no read's end will wake it
         ForgetWanted();
         return wait;
     }
