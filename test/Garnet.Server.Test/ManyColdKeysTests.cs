@@ -45,7 +45,9 @@ internal sealed class ManyColdKeysTests
         int moved = 0;
         before.Send(["EXISTS", .. Names(count)]); // reads them in another order
         Eventually.Holds(() => stage.Figure("postponed") > postponed);
-        string reply = stage.Slowly(() => client.Call([command, .. Names(count).Reverse(), .. moving]), () =>
+        client.Send([command, .. Names(count).Reverse(), .. moving]);
+        Eventually.Holds(() => stage.Figure("postponed") > postponed + 1); // before the disk has brought anything
+        string reply = stage.Slowly(client.Read, () =>
         {
             if (moved < Moving && stage.Figure("postponed") - postponed > moved + 1)
                 stage.Demote(moving[moved++]);

@@ -37,7 +37,8 @@ internal static unsafe class SureReads
                 }
                 catch (GarnetException)
                 {
-                    bool goesOn = cold.MetLate ? IsWithin(LongestUs, tier.NowUs, ref lateUs) : IsWithin(FailingUs, tier.NowUs, ref failedUs);
+                    bool goesOn = cold.MetLate ? IsWithin(LongestUs, tier.NowUs, ref lateUs)
+                        : IsWithin(FailingUs, tier.NowUs, ref failedUs);
                     if (!goesOn)
                         throw;
                     cold.AskAgain();
