@@ -34,8 +34,8 @@ internal static class Banner
         Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");
         if (server.MemoryLimitBytes < server.FixedMemoryBytes * LeastLimit)
             Say(log, LogLevel.Warning, "maxmemory is too small to hold anything: "
-                + $"the server itself takes {server.FixedMemoryBytes} bytes of it. "
-                + $"Set {SettingText.PrintMemory(UsefulLimitBytes)} or more");
+                + $"the server itself takes {SettingText.PrintMemory(server.FixedMemoryBytes)} of it. "
+                + $"Set {SettingText.PrintMemory(Math.Max(UsefulLimitBytes, server.FixedMemoryBytes * LeastLimit))} or more");
         foreach ((bool isWarning, string text) in server.TierPlan)
             Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
         Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence, given));

@@ -209,9 +209,23 @@ public sealed unsafe class FileMedium : IMedium
 
     internal static int SetAside(int file, long bytes)
     {
-        int failure = Libc.fallocate(file, 0, 0, bytes) == 0 ? 0 : Libc.Errno;
-        // What has no such call takes the size alone; it says that it is full when it is.
-        return failure != Libc.EOPNOTSUPP ? failure : Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
+        long before = Libc.FactsOf(file)?.Bytes ?? bytes;
+        int failure = Allocate(file, bytes);
+        if (failure == Libc.EOPNOTSUPP)
+            return Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno; // the size alone; it says that it is full when it is
+        if (failure != 0 && before < bytes)
+            _ = Libc.ftruncate(file, before); // ext4 leaves all that there was to the file: others on the disk would have nothing
+        return failure;
+    }
+
+    private static int Allocate(int file, long bytes)
+    {
+        while (Libc.fallocate(file, 0, 0, bytes) != 0)
+        {
+            if (Libc.Errno is var error and not Libc.EINTR)
+                return error;
+        }
+        return 0;
     }
 
     internal static GarnetException NoRoom(string directory, long bytes, int error, KeptPart part) =>

@@ -46,7 +46,7 @@ internal static unsafe class TierActs
     {
         StoreCore core = stage.Store.Core;
         using ColdWriter writer = new(core, core.Tier!) { MayTakeReserve = true };
-        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayExpire = true };
+        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayRemove = true };
         cleaner.Sweep(Stage.NowMs + 1000);
         writer.Flush(seal: true);
         return "";
@@ -85,7 +85,7 @@ internal static unsafe class TierActs
     {
         StoreCore core = stage.Store.Core;
         using ColdWriter writer = new(core, core.Tier!) { MayTakeReserve = true };
-        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayExpire = true };
+        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayRemove = true };
         bool worked = true;
         for (int i = 0; worked && i < 3; i++) worked = cleaner.Compact(core.Tier!.Segments.Bottom, Stage.NowMs);
         writer.Flush(seal: true);

@@ -51,6 +51,28 @@ internal sealed class ColdCleanerTests
         Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs += 2000), bench.Tier().Compacted), Is.EqualTo((true, 1 + Left)), "named, but nothing waits");
     }
 
+    /// <summary>As where the role ends in which this server decides what goes: a segment that is just being read for that is given up no more.</summary>
+    [TestCase(EvictionPolicy.AllKeysLru)]
+    [TestCase(EvictionPolicy.AllKeysRandom)]
+    [TestCase(EvictionPolicy.VolatileTtl)]
+    public void Nothing_more_is_removed_once_that_has_been_stopped_in_the_middle_of_a_round(EvictionPolicy policy)
+    {
+        using SimulatedMedium medium = new(1 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < Keys; i++) bench.Set("k" + i, TieredBench.Value(i, 100), 0, bench.NowMs + 1000);
+        bench.Demote();
+        using ColdWriter writer = new(bench.Store.Core, bench.Store.Core.Tier!);
+        using ColdCleaner cleaner = new(bench.Store.Core, bench.Store.Core.Tier!, writer, writer) { MayRemove = true };
+        medium.BeforeTransfer = () => cleaner.StopRemoving();
+        cleaner.Evict(policy, bench.NowMs);
+        cleaner.Evict(policy, bench.NowMs + 2000); // all of it has expired, too
+        Assert.That((bench.Tier().SegmentReads > 0, bench.Tier().Evicted, bench.Tier().Expired), Is.EqualTo((true, 0, 0)));
+        medium.BeforeTransfer = static () => { };
+        cleaner.MayRemove = true;
+        cleaner.Evict(policy, bench.NowMs + 4000);
+        Assert.That(bench.Tier().Evicted + bench.Tier().Expired, Is.Positive);
+    }
+
     private static void Fill(Bench bench, string name, int keys)
     {
         for (int i = 0; i < keys; i++) bench.Set(name + i, TieredBench.Value(i, 100));

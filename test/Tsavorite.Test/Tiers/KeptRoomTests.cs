@@ -22,6 +22,19 @@ internal sealed class KeptRoomTests
         Assert.That((run.Evicted, run.Alive), Is.EqualTo((0L, (long)Keys)));
     }
 
+    /// <summary>Three quarters of the tier live, the rest is dead or what snapshots name: a writer waits for it as long as it takes, and is not refused.</summary>
+    [Test]
+    public void Where_nothing_may_be_evicted_no_write_is_refused_as_long_as_overwriting_leaves_room([Values(40, 500)] int snapshotMs, [Values(3400, 3800)] int keys)
+    {
+        using SimulatedMedium medium = new(4 << 20);
+        using Overwriting run = new(medium, snapshotMs, keys, EvictionPolicy.NoEviction);
+        run.Fill();
+        run.Snapshot();
+        run.Snapshot();
+        for (int i = 0; i < 5 * keys; i++) run.Overwrite();
+        Assert.That((run.Evicted, run.Alive), Is.EqualTo((0L, (long)keys)));
+    }
+
     [Test]
     public void Where_no_snapshot_comes_a_writer_waits_for_a_tenth_of_a_second_and_then_keys_are_evicted()
     {
@@ -104,11 +117,11 @@ internal sealed class KeptRoomTests
     }
 
     // A writer at a thousand a second; snapshots when they are wanted, but not too often (0: never).
-    private sealed class Overwriting(SimulatedMedium medium, int snapshotMs) : IDisposable
+    private sealed class Overwriting(SimulatedMedium medium, int snapshotMs, int keys = Keys, EvictionPolicy policy = EvictionPolicy.AllKeysLru) : IDisposable
     {
         private readonly Bench _bench = new(TieredBench.Settings(medium) with
         {
-            TierId = new MediumId(0, 7), MemoryLimitBytes = 1 << 20, Policy = EvictionPolicy.AllKeysLru,
+            TierId = new MediumId(0, 7), MemoryLimitBytes = 1 << 20, Policy = policy,
         });
         private readonly Random _random = new(1);
         private long _snapshotAtMs;
@@ -120,10 +133,10 @@ internal sealed class KeptRoomTests
 
         public void Fill()
         {
-            for (int i = 0; i < Keys; i++) Write(i);
+            for (int i = 0; i < keys; i++) Write(i);
         }
 
-        public void Overwrite() => Write(_random.Next(Keys));
+        public void Overwrite() => Write(_random.Next(keys));
 
         public void Snapshot()
         {

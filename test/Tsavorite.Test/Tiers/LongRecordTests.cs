@@ -38,6 +38,24 @@ public sealed class LongRecordTests
         }
     }
 
+    /// <summary>Only a few such are kept at a time: one that went by the clock alone kept the next from being read until a clock that had been set back had caught up.</summary>
+    [Test]
+    public void One_that_was_read_is_given_up_also_where_the_clock_is_set_back()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Set("k0", TieredBench.Value(0, Long));
+        bench.Demote();
+        SessionTier tier = bench.Session.Tier!;
+        Assert.That(tier.Foresee(bench.Key("k0")));
+        tier.BeginReads();
+        while (tier.Pending > 0) tier.Poll(bench.NowMs);
+        tier.Poll(bench.NowMs);
+        Assert.That(tier.Keeps);
+        tier.Poll(bench.NowMs - 3600_000);
+        Assert.That(tier.Keeps, Is.False);
+    }
+
     [Test]
     public void One_that_is_changed_while_it_is_written_stays_and_its_copy_is_given_up([Range(1, 6)] int write, [Values] LateChange change)
     {

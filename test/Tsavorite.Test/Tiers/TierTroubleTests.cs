@@ -40,6 +40,24 @@ internal sealed class TierTroubleTests
         Assert.That(told.Lines, Is.EqualTo((string[])["writes no more", "writes"]));
     }
 
+    /// <summary>A failed write is tried again a second later; the clock is set back meanwhile.</summary>
+    [Test]
+    public void A_clock_that_is_set_back_does_not_keep_the_movers_from_trying_again()
+    {
+        const long HourMs = 3600_000;
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = Small(medium, new Told());
+        bool fails = true;
+        medium.FailsWrite = _ => fails ? Eio : 0;
+        bench.NowMs += 2 * HourMs;
+        Fill(bench);
+        Step(bench);
+        fails = false;
+        bench.NowMs -= HourMs;
+        for (int i = 0; i < 3; i++) Step(bench);
+        Assert.That(bench.Tier().Demoted, Is.Positive);
+    }
+
     [Test]
     public void A_medium_that_is_full()
     {

@@ -1,4 +1,5 @@
 using System.Numerics;
+using Garnet.Common.Time;
 
 namespace Tsavorite;
 
@@ -177,7 +178,7 @@ internal sealed unsafe class ExtentPool
     {
         SpinLatch.Enter(ref _gate);
         long excess = _waitingBytes - MayWait;
-        if (nowMs - _lookedMs is >= IdleMs or < 0)
+        if (!Elapsed.IsWithin(nowMs, _lookedMs, IdleMs))
         {
             excess = Math.Max(excess, _leastWaiting);
             _lookedMs = nowMs;

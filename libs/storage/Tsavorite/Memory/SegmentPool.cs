@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -91,7 +93,7 @@ internal sealed unsafe class SegmentPool
     public bool Trim(long keepBytes, long mostBytes, long nowMs)
     {
         SpinLatch.Enter(ref _gate);
-        if (nowMs - _lookedMs is < 0 or >= IdleMs)
+        if (!Elapsed.IsWithin(nowMs, _lookedMs, IdleMs))
             (_backedLowBefore, _backedLow, _lookedMs) = (_backedLow, _backed, nowMs);
         long keep = Math.Max(keepBytes / SegmentBytes, Math.Min(mostBytes / SegmentBytes, _backed - _backedLowBefore));
         SpinLatch.Exit(ref _gate);

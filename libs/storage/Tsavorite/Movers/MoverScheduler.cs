@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -206,7 +208,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
         _evicts = mayEvict && arena.Used > (_evicts ? arena.Ceiling - ahead : arena.Ceiling);
         if (wanted != 0)
             return worked | Relieve(ahead, nowMs, isBrief: true) == Relief.Some;
-        bool spares = Tiers is { RoomComes: true } && nowMs - _withinMs < SparedMs;
+        bool spares = Tiers is { RoomComes: true } && Elapsed.IsWithin(nowMs, _withinMs.Value, SparedMs);
         return worked | (_evicts && !spares && Relieve(ahead, nowMs, isBrief: true) != Relief.None);
     }
 

@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -12,7 +14,7 @@ internal sealed unsafe class Reclaimer : IDisposable
     private readonly ColdReads? _cold;
     private const long PauseMs = 1000;
     private bool _unreadable, _lacks; // in the lap that goes on; in the bucket that it is at
-    private long _againMs;
+    private long _leftMs;
 
     public Reclaimer(StoreCore core, NamespaceTable table)
     {
@@ -26,14 +28,14 @@ internal sealed unsafe class Reclaimer : IDisposable
     public bool Step(long nowMs)
     {
         uint[] retired = _table.Retired();
-        if (retired.Length == 0 || nowMs < _againMs)
+        if (retired.Length == 0 || Elapsed.IsWithin(nowMs, _leftMs, PauseMs))
             return false;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
         {
             if (Empty(_core.Shape->Partitions + i, retired))
                 continue;
             if (_unreadable)
-                _againMs = nowMs + PauseMs;
+                _leftMs = nowMs;
             return true;
         }
         foreach (uint ns in retired) _table.Rest(ns, nowMs);

@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -6,7 +8,7 @@ namespace Tsavorite;
 /// </summary>
 internal sealed class WantedRoom(int patienceMs)
 {
-    private long _asked, _bytes, _untilMs;
+    private long _asked, _bytes, _wantedMs;
 
     public void Ask(long bytes)
     {
@@ -24,11 +26,11 @@ internal sealed class WantedRoom(int patienceMs)
     /// <summary>The most that is wanted now, bytes.</summary>
     public long Bytes(long nowMs)
     {
-        if (nowMs >= _untilMs)
+        if (!Elapsed.IsWithin(nowMs, _wantedMs, patienceMs))
             _bytes = 0;
         long asked = Interlocked.Exchange(ref _asked, 0);
         if (asked != 0)
-            (_bytes, _untilMs) = (Math.Max(_bytes, asked), nowMs + patienceMs);
+            (_bytes, _wantedMs) = (Math.Max(_bytes, asked), nowMs);
         return _bytes;
     }
 }

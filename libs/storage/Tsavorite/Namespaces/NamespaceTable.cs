@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -481,7 +483,7 @@ public sealed unsafe class NamespaceTable
     // One that has rested; where too many rest, one that stood for the same number. It is retired still.
     private bool TryRested(int database, out uint id)
     {
-        int at = _resting.Count > 0 && _movers!.NowMs - _resting[0].AtMs >= RestMs ? 0
+        int at = _resting.Count > 0 && !Elapsed.IsWithin(_movers!.NowMs, _resting[0].AtMs, RestMs) ? 0
             : _resting.Count >= RestingMax && database != NoDatabase ? _resting.FindIndex(one => one.Database == database)
             : -1;
         id = at < 0 ? 0 : _resting[at].Id;

@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -22,7 +24,7 @@ internal sealed unsafe partial class ColdCleaner
         {
             if (_hand <= memory.Before || _hand >= memory.Last)
             {
-                if (_lapMs > nowMs - RestMs)
+                if (Elapsed.IsWithin(nowMs, _lapMs, RestMs))
                     return false;
                 (_hand, _lapMs) = (memory.Before, nowMs);
             }

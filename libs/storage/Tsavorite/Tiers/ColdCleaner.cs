@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Time;
 using Garnet.Media;
 
 namespace Tsavorite;
@@ -16,6 +17,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     /// <summary>How often a segment is read for what has expired in it, while something there has not.</summary>
     public const long SweepPauseMs = 60_000;
     private const long RestMs = 1000;
+    private const long IsWithDevice = long.MaxValue; // instead of the moment at which a segment was rewritten
     private const int CloseMs = 1000;
     private const int SparedPart = 2; // at most so much of a segment is kept that is to give room
     private const int OwedMax = 3; // each has cost its turn the whole time that a read has
@@ -29,14 +31,25 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     private readonly (uint Number, NativeArray<byte> Memory)[] _owed = new (uint, NativeArray<byte>)[OwedMax + 1];
     private NativeArray<byte> _memory;
     private byte* _buffer;
-    private volatile bool _mayExpire;
+    private volatile bool _mayRemove;
     private long _spareBytes; // of a segment that is given up, what may be kept
 
-    /// <summary>False while nothing may be removed because its time has come.</summary>
-    public bool MayExpire
+    /// <summary>False while nothing may be removed but by its owner: neither because its time has come nor for room.</summary>
+    public bool MayRemove
     {
-        get => _mayExpire;
-        set => _mayExpire = value;
+        get => _mayRemove;
+        set => _mayRemove = value;
+    }
+
+    /// <summary>From any thread: a round that is under way removes nothing more once this has returned.</summary>
+    public void StopRemoving()
+    {
+        _mayRemove = false;
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+        {
+            Partition.Enter(_core.Shape->Partitions + i); // it looks while it has the lock, so that this one is removed, or none is
+            Partition.Exit(_core.Shape->Partitions + i);
+        }
     }
 
     /// <summary>What stays in its part of the tier is written by that part's writer; both are one where there is one part.</summary>
@@ -58,6 +71,9 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         return Rewrite(part.Best((segment, now) =>
             GivesRoom(segment, now) && LiveShare(segment) is var share && share <= shareMax ? 1 - share : 0, nowMs), Keep, nowMs);
     }
+
+    /// <summary>As many segments as <see cref="Compact"/> may win of the part, some only once a snapshot has let go of them; a walk.</summary>
+    public double Winnable(ColdSegments part) => part.Sum((segment, _) => LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs: 0);
 
     /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
     public bool Sweep(long nowMs)
@@ -111,7 +127,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     }
 
     // One that was rewritten a moment ago, and is still there, has nothing to win now: it could not be read, or what is left of it stays.
-    private static bool IsRested(ColdSegment* segment, long nowMs) => nowMs - segment->SweptMs >= RestMs;
+    private static bool IsRested(ColdSegment* segment, long nowMs) =>
+        segment->SweptMs != IsWithDevice && !Elapsed.IsWithin(nowMs, segment->SweptMs, RestMs);
 
     // What a snapshot names is free only once the next ones are there: much of it is not made before they are.
     private bool GivesRoom(ColdSegment* segment, long nowMs) =>
@@ -137,7 +154,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
 
     private static bool IsDue(ColdSegment* segment, long nowMs) =>
         IsRested(segment, nowMs) && segment->MinExpiryMs <= nowMs
-            && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
+            && (segment->MaxExpiryMs <= nowMs || !Elapsed.IsWithin(nowMs, segment->SweptMs, SweepPauseMs));
 
     private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs, bool sinks = false)
     {
@@ -158,7 +175,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         _writer.MayTakeReserve = false;
         // What has sunk leaves a segment to be compacted at once: else others would sink for the room that it takes.
         // One that the device owes is left alone until it has come.
-        _segments[number]->SweptMs = _owed[token].Number == number ? long.MaxValue / 2 : sinks && isRead ? nowMs - RestMs : nowMs;
+        _segments[number]->SweptMs = _owed[token].Number == number ? IsWithDevice : sinks && isRead ? nowMs - RestMs : nowMs;
         bool won = isRead && Volatile.Read(ref _segments[number]->Live) < before;
         _segments.Unpin(number);
         return won;
@@ -223,7 +240,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
             if (!isRecord)
                 continue;
-            if (Settle(number, at, judge, nowMs) && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs)
+            // Whose time has come stays where nothing may be removed now, and is looked for again.
+            if (Settle(number, at, judge, nowMs) && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && (expireAtMs > nowMs || !_mayRemove))
                 earliest = Math.Min(earliest, expireAtMs);
         }
         segment->MinExpiryMs = earliest;
@@ -257,6 +275,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             Partition.Enter(partition);
             byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
             ulong* slot = FindAddress(partition, bucket, word);
+            if (fate is Fate.Expire or Fate.Evict or Fate.Spare && !_mayRemove)
+                fate = Fate.Stay;
             if (slot != null && fate == Fate.Evict && Spares(slot, image))
                 fate = ColdRecord.BytesOf(image) > _segments.RecordBytesMax ? Fate.Stay : Fate.Spare;
             Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = image };
@@ -329,7 +349,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     private bool IsExpired(nint image, long nowMs)
     {
         long expireAtMs = Record.ExpireAtMs((byte*)image);
-        return MayExpire && expireAtMs > 0 && expireAtMs <= nowMs && !IsChunk(image);
+        return MayRemove && expireAtMs > 0 && expireAtMs <= nowMs && !IsChunk(image);
     }
 
     // What becomes of a live record.

@@ -23,7 +23,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>One for all: what is missing is noted in the session.</summary>
     public static readonly ColdMissException Miss = new();
 
-    private const int ReserveMin = 2, ReservePart = 32, FreePart = 16, FreePartOfScratch = 32, FreeMin = 6;
+    // Parts of all segments, but for those of Min. Where snapshots name segments a sixteenth is for compaction, and it begins a sixteenth before: with half as much a tier that lived by seven
+    // tenths, and was overwritten everywhere, needed twice as many snapshots. Elsewhere what is emptied is free at once.
+    private const int ReserveMin = 2, ReservePart = 16, AheadPart = 16, FreePart = 16, FreePartOfScratch = 32, FreeMin = 6;
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
     private readonly Lock _owing = new();
@@ -113,9 +115,9 @@ internal sealed class ColdTier : IDisposable
     public bool HasRoomOnceReleased(ColdSegments part, int lacking) =>
         Names is not { MayName: false } && Comes(part, RoomOf(part) + lacking);
 
-    /// <summary>True if much of the part is dead and will be free though nothing else moves; a walk.</summary>
-    public bool HasMuchComing(ColdSegments part) =>
-        (Names is not { MayName: false } ? part.Coming : 0) + part.Lingering > part.Total / FreePart;
+    /// <summary>True if much of the part is dead and will be free: by itself, or once others are moved together, which wins so many segments more; a walk.</summary>
+    public bool HasMuchComing(ColdSegments part, double winnable) =>
+        Names is { MayName: false } ? part.Lingering > part.Total / FreePart : part.Coming + part.Lingering + winnable > part.Total / FreePart;
 
     /// <summary>True if memory can be demoted to persistent memory, which nothing bounds the writing of.</summary>
     public bool HasRoomAbove => Segments.Memory is { } memory && memory.Free > ReserveOf(memory);
@@ -381,8 +383,10 @@ internal sealed class ColdTier : IDisposable
     // What is free is not used. Where no snapshot names segments, what is emptied is free at once, and less will do.
     private int RoomOf(ColdSegments part)
     {
-        bool isScratch = Names is null && part == Segments.Bottom;
-        int room = isScratch ? Math.Min(part.Total / FreePart, Math.Max(part.Total / FreePartOfScratch, FreeMin)) : part.Total / FreePart;
+        if (Names is not null)
+            return ReserveOf(part) + (part.Total / AheadPart); // it begins before the writers have come to the reserve
+        int room = part == Segments.Bottom
+            ? Math.Min(part.Total / FreePart, Math.Max(part.Total / FreePartOfScratch, FreeMin)) : part.Total / FreePart;
         return Math.Max(room, ReserveOf(part));
     }
 

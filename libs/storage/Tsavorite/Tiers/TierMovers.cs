@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using Garnet.Common;
+using Garnet.Common.Time;
 
 namespace Tsavorite;
 
@@ -25,6 +26,8 @@ internal sealed unsafe class TierMovers : IDisposable
     private const int LackingPart = 4; // a record that lacks more than this part of the tier is not made room for
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
     private const int PatienceMs = 1000;
+    /// <summary>What is dead may take as long to be free, as a snapshot has to be taken for it: if nothing has moved for longer, none comes.</summary>
+    private const int ComingMs = 10_000;
     /// <summary>So long they wait for a snapshot to free what is dead where they may evict instead: a client notices more.</summary>
     private const int ReleasePatienceMs = 100;
     private readonly StoreCore _core;
@@ -43,7 +46,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private Thread? _thread;
     private volatile bool _stopping;
     private int _turn, _idleRounds;
-    private long _pausedUntilMs, _roomFromMs, _progressMs;
+    private long _failedMs = -FailurePauseMs, _roomFromMs, _progressMs;
     private volatile TaskCompletionSource? _seal;
     private readonly Lock _telling = new();
     private volatile bool _isHung;
@@ -208,8 +211,8 @@ internal sealed unsafe class TierMovers : IDisposable
         _writer.SealDead();
         _lower.SealDead();
         bool worked = Grant() | _aging.Step();
-        _coldCleaner.MayExpire = _movers.MayExpire;
-        if (_coldCleaner.MayExpire)
+        _coldCleaner.MayRemove = _movers.MayExpire;
+        if (_coldCleaner.MayRemove)
         {
             _writer.SealDue(nowMs);
             _lower.SealDue(nowMs);
@@ -262,7 +265,7 @@ internal sealed unsafe class TierMovers : IDisposable
         if (_stepping.TryEnter(PatienceMs))
             _stepping.Exit();
         else
-            _coldCleaner.MayExpire = false; // until the next round: this one is with the medium
+            _coldCleaner.StopRemoving(); // until the next round: this one is with the medium
     }
 
     private void SealLocked()
@@ -316,7 +319,7 @@ internal sealed unsafe class TierMovers : IDisposable
         IsShort = !HasTierRoom;
         if (!IsShort)
         {
-            RoomComes = nowMs >= _pausedUntilMs && nowMs - _progressMs <= PatienceMs;
+            RoomComes = !Rests(nowMs) && Elapsed.IsWithin(nowMs, _progressMs, PatienceMs);
             return false;
         }
         ColdSegments bottom = _tier.Segments.Bottom;
@@ -324,7 +327,8 @@ internal sealed unsafe class TierMovers : IDisposable
         bool comes = _tier.Names is not null && _tier.HasRoomComing(bottom, lacking);
         bool won = !comes && _coldCleaner.Compact(bottom, nowMs);
         _waitsBelow = comes || (!won && LacksRoom);
-        RoomComes = won || (_waitsBelow && _tier.HasMuchComing(bottom));
+        bool mayCome = !Rests(nowMs) && Elapsed.IsWithin(nowMs, _progressMs, ComingMs);
+        RoomComes = won || (mayCome && _tier.HasMuchComing(bottom, _coldCleaner.Winnable(bottom)));
         if (won || comes)
             return won;
         // Memory evicts what it could not move meanwhile, and has room for a moment then: what needs several segments finds them the next time.
@@ -345,7 +349,7 @@ internal sealed unsafe class TierMovers : IDisposable
             if (_movers.Policy == EvictionPolicy.NoEviction || !LacksRoom)
                 _writer.Runs.ForgetLacking();
         }
-        if ((!isLow && !_writer.Runs.IsActive) || nowMs < _pausedUntilMs)
+        if ((!isLow && !_writer.Runs.IsActive) || Rests(nowMs))
             return false;
         if (!isLow)
         {
@@ -392,7 +396,7 @@ internal sealed unsafe class TierMovers : IDisposable
         bool failed = _writer.TakeFailure() | _lower.TakeFailure();
         Tell(failed, worked: hasMoved, isTierFull, nowMs);
         if (failed)
-            _pausedUntilMs = nowMs + FailurePauseMs;
+            _failedMs = nowMs;
         // A long record is progress once it has moved: one that is changed again and again would be for ever.
         bool progresses = staged > _writer.Runs.TakeCopied() || _tier.Of(TierCount.Demoted) != before;
         bool goesOn = _writer.Runs.IsActive && _tier.Of(TierCount.Stillborn) == voidBefore;
@@ -413,7 +417,10 @@ internal sealed unsafe class TierMovers : IDisposable
     }
 
     // Who may evict waits for a moment, too, before he does.
-    private bool IsToBeReleased(long nowMs) => _waitsBelow && RoomComes && nowMs - _progressMs <= ReleasePatienceMs;
+    private bool IsToBeReleased(long nowMs) => _waitsBelow && RoomComes && Elapsed.IsWithin(nowMs, _progressMs, ReleasePatienceMs);
+
+    // Behind a write that failed.
+    private bool Rests(long nowMs) => Elapsed.IsWithin(nowMs, _failedMs, FailurePauseMs);
 
     // Once for each time it begins and ends: a round without work says nothing.
     private void Tell(bool failed, bool worked, bool isTierFull, long nowMs)
@@ -431,7 +438,7 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         if (!_toldFull || !HasTierRoom)
             _roomFromMs = nowMs;
-        if (_toldFull ? nowMs - _roomFromMs < RoomToldMs : !isFull)
+        if (_toldFull ? Elapsed.IsWithin(nowMs, _roomFromMs, RoomToldMs) : !isFull)
             return;
         _toldFull = !_toldFull;
         _tier.Observer?.OnFull(_toldFull);

@@ -1,3 +1,5 @@
+using Garnet.Common.Time;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -122,8 +124,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     // While somebody waits for it the rest of what he waits for may come much later. Not so those in several segments: of two who each have what the other's next one has to
     // wait for, one gives up his.
     private bool IsOver(ColdRead read, long nowMs) => read.IsLong
-        ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)
-        : read.Awaited == 0 && nowMs - read.KeptSinceMs >= KeptMs;
+        ? !Elapsed.IsWithin(nowMs, read.KeptSinceMs, KeptMs + (read.RecordBytes / LongBytesPerMs))
+        : read.Awaited == 0 && !Elapsed.IsWithin(nowMs, read.KeptSinceMs, KeptMs);
 
     // One that is waited for goes to the end: what is behind it may be nobody's any more, and would drive it out in the end.
     private void TrimShort()

@@ -393,6 +393,19 @@ internal sealed unsafe class ColdSegments : IDisposable
         return best;
     }
 
+    /// <summary>What <paramref name="score"/> says of all sealed segments in which something lives, together; a walk.</summary>
+    public double Sum(ColdScore score, long nowMs)
+    {
+        double sum = 0;
+        for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++)
+        {
+            ColdSegment* segment = _segments.Items + number;
+            if (segment->State == ColdState.Sealed && Volatile.Read(ref segment->Live) != 0)
+                sum += score(segment, nowMs);
+        }
+        return sum;
+    }
+
     /// <inheritdoc/>
     public void Dispose() => _segments.Dispose();
 
