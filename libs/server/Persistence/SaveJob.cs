@@ -101,6 +101,13 @@ internal sealed class SaveJob(
             return;
         }
 
+        if (server.Store.Names is { } named && named.FindsGone())
+        {
+            server.Log.TierGone(named.WhyBroken);
+            TryStart();
+            return;
+        }
+
         long grown = LogBytes() - _bytesAtSave;
         if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin
             || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)

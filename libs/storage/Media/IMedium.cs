@@ -37,6 +37,9 @@ public interface IMedium : IDisposable
     /// <summary>Makes what was written durable. Returns 0, or the error number.</summary>
     int Sync();
 
+    /// <summary>True if somebody has removed its file: what lies there is read and written as before, and gone with this process.</summary>
+    bool IsGone => false;
+
     /// <summary>A reader for one thread, which may have <paramref name="depth"/> reads under way.</summary>
     IMediumReader OpenReader(int depth, ReaderWake wake);
 }

@@ -95,6 +95,9 @@ public sealed unsafe class LayeredMedium : IMedium
     }
 
     /// <inheritdoc/>
+    public bool IsGone => _disk is { IsGone: true } || _memory is { IsGone: true };
+
+    /// <inheritdoc/>
     public IMediumReader OpenReader(int depth, ReaderWake wake) =>
         _memory is null ? _disk!.OpenReader(depth, wake) : new Reader(this, depth, wake);
 

@@ -92,7 +92,10 @@ public sealed unsafe class PmMedium : IMedium
     }
 
     /// <inheritdoc/>
-    public int Sync() => _file is { IsGone: true } ? Libc.ENOENT : Facts.Domain.IsRealPm() ? 0 : _range.Fence(); // media.M3
+    public bool IsGone => _file is { IsGone: true };
+
+    /// <inheritdoc/>
+    public int Sync() => IsGone ? Libc.ENOENT : Facts.Domain.IsRealPm() ? 0 : _range.Fence(); // media.M3
 
     /// <inheritdoc/>
     public byte* InPlace(long offset, int bytes) =>

@@ -46,7 +46,7 @@ public sealed class TierRestartTests
 
     [TestCase("")]
     [TestCase("16mb", Description = "persistent memory above the disk")]
-    public void A_tier_whose_file_was_removed_while_the_server_runs_is_named_by_no_snapshot_and_loses_nothing(string pm)
+    public void Where_the_tiers_file_is_removed_while_the_server_runs_a_snapshot_takes_all_of_it_and_a_kill_loses_nothing(string pm)
     {
         using TierScratch tier = new(memory: "12mb", size: "64mb", pm);
         using DataServer server = new($"{tier.Flags} --appendonly no");
@@ -57,13 +57,10 @@ public sealed class TierRestartTests
             client.SaveSnapshot();
             digest = Digest(client);
             Assert.That(client.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 3));
+            long saves = client.Number("persistence", "rdb_saves");
             foreach (string file in Directory.GetFiles(pm.Length == 0 ? tier.Path : tier.MemoryPath)) File.Delete(file);
-            client.Call("SET", "more", "of it");
-            Assert.That(client.Call("SAVE").ToString(), Does.StartWith("-ERR"));
+            Eventually.Holds(() => client.Number("persistence", "rdb_saves") > saves);
             Assert.That(client.Call("INFO", "tiering").Text, Does.Contain("tier_last_failure:its file was removed while the server runs"));
-            client.Call("DEL", "more");
-            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"), "with all values in it");
-            Assert.That(client.Call("SAVE").ToString(), Is.EqualTo("+OK"), "and the one before it names nothing either");
         }
 
         server.Kill();

@@ -58,6 +58,14 @@ public sealed class TierNames
         return _isBroken || !TrySync();
     }
 
+    /// <summary>True if the tier's file has been removed, which snapshots name and nobody has noticed yet: the next one has all records.</summary>
+    public bool FindsGone()
+    {
+        if (_isBroken || !_tier.Medium.IsGone)
+            return false;
+        lock (_gate) return _files.Count != 0 && !TrySync();
+    }
+
     private bool TrySync()
     {
         int error = _tier.Medium.Sync();
