@@ -44,6 +44,22 @@ public sealed class EmbeddedTests
     }
 
     [Test]
+    public async Task Directories_that_are_made_for_data_are_told_once()
+    {
+        using var folder = new TestFolder();
+        string first = Path.Combine(folder.Path, "a"), path = Path.Combine(first, "b", "c");
+        foreach (int told in (int[])[1, 0])
+        {
+            using var lines = new LinesKept();
+            var options = new GarnetServerOptions { LoggerFactory = lines };
+            options.Settings["dir"] = path;
+            await using GarnetServer server = await GarnetServer.StartAsync(options);
+            string made = $"The data directory {Path.Combine(path, "appendonlydir")} was not there and has been made, empty, from {first} on";
+            Assert.That(lines.All.Count(line => line.StartsWith(made, StringComparison.Ordinal)), Is.EqualTo(told));
+        }
+    }
+
+    [Test]
     public void A_wrong_setting_is_thrown_with_its_name()
     {
         var options = new GarnetServerOptions();
