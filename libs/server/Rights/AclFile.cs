@@ -18,7 +18,8 @@ internal static class AclFile
         Read(text, path, users, static (_, sentence) => sentence, out errors);
 
     /// <summary>The same, with what is to be told of a line that is wrong: its user, empty if it names none, and Redis's sentence.</summary>
-    internal static Dictionary<string, UserRights> Read(string text, string path, Users users, Func<string, string, string> told, out List<string> errors)
+    internal static Dictionary<string, UserRights> Read(
+        string text, string path, Users users, Func<string, string, string> told, out List<string> errors)
     {
         var read = new Dictionary<string, UserRights>(StringComparer.Ordinal);
         errors = [];
@@ -28,7 +29,8 @@ internal static class AclFile
             string line = text[start..end].Trim(' ', '\t', '\r');
             string[] words = line.Split(' ');
             if (line.Length > 0 && ReadLine(words, $"{path}:{number}", read, users.NewRights()) is { Length: > 0 } wrong)
-                errors.Add(errors.Count < ErrorsMax ? told(NameIn(words), wrong) : $"{path}:{number}: this and what is wrong behind it is not told. ");
+                errors.Add(errors.Count < ErrorsMax ? told(NameIn(words), wrong)
+                    : $"{path}:{number}: this and what is wrong behind it is not told. ");
         }
 
         return read;

@@ -24,7 +24,8 @@ internal static class Containers
     {
         CommandTable table = call.Server.Commands;
         string parent = table.Specs[call.Client.LastCommand].Name.Split('|')[0];
-        CommandSpec[] children = [.. table.Children(table.FindByFullName(Encoding.ASCII.GetBytes(parent))).Select(child => table.Specs[child])];
+        int number = table.FindByFullName(Encoding.ASCII.GetBytes(parent));
+        IEnumerable<CommandSpec> children = table.Children(number).Select(child => table.Specs[child]);
         // Of commands of our own with a point in their names, as TIER.WHERE, HELP is all that the container has.
         CommandSpec[] dotted = [.. table.Specs.Where(spec => spec.Name.StartsWith(parent + ".", StringComparison.Ordinal))];
         string subcommand = dotted.Length > 0 ? $"{parent}.<subcommand>" : $"{parent} <subcommand>";
