@@ -1,5 +1,6 @@
 using System.Reflection;
 using Garnet.Common;
+using Garnet.Host.Operate;
 using Garnet.Server;
 using Microsoft.Extensions.Logging;
 
@@ -32,6 +33,8 @@ internal static class Banner
         string pages = server.HugePages ? ", huge pages" : "";
         string policy = settings.Memory.Policy == Tsavorite.EvictionPolicy.NoEviction ? "refuses writes when full" : "evicts when full";
         Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");
+        if (MachineChecks.MemoryLimit(Machine.Own, settings) is { } beyond)
+            Say(log, LogLevel.Warning, $"{beyond.What}: {beyond.Why}. {beyond.Next}");
         if (server.MemoryLimitBytes < server.FixedMemoryBytes * LeastLimit)
             Say(log, LogLevel.Warning, "maxmemory is too small to hold anything: "
                 + $"the server itself takes {SettingText.PrintMemory(server.FixedMemoryBytes)} of it. "

@@ -26,6 +26,8 @@ internal sealed class CommandLine
     public bool Watches { get; private set; }
     /// <summary>What a migration is told, as it stands.</summary>
     public string[] MigrationWords { get; private set; } = [];
+    /// <summary>The first word behind the configuration file that is no option, which is a setting's name as with redis-server, or a mistake; null if there is none.</summary>
+    public string? BareName { get; private set; }
     /// <summary>Each setting's name and its words, in order.</summary>
     public List<KeyValuePair<string, string[]>> Settings { get; } = [];
 
@@ -125,6 +127,8 @@ internal sealed class CommandLine
     private int TakeSetting(string[] args, int at)
     {
         string name = args[at].StartsWith("--", StringComparison.Ordinal) ? args[at][2..] : args[at];
+        if (!args[at].StartsWith('-'))
+            BareName ??= args[at];
         int end = at + 1;
         while (end < args.Length && !args[end].StartsWith("--", StringComparison.Ordinal)) end++;
         int equals = name.IndexOf('=', StringComparison.Ordinal);

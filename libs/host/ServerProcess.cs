@@ -112,7 +112,7 @@ public static class ServerProcess
         sources.AddFile(line.ConfigFile);
         if (line.Verb != CommandVerb.CheckConfig)
             sources.AddEnvironment(Environment.GetEnvironmentVariables());
-        sources.AddCommandLine(line.Settings);
+        sources.AddCommandLine(line.Settings, line.ConfigFile, line.BareName);
         sources.Finish();
         if (line.Verb == CommandVerb.Ping)
             return AnswerStream.Run(output => HealthCheck.Ask(settings, output));

@@ -15,7 +15,7 @@ internal sealed class SettingSources(
     /// <summary>The directive that is no setting: there are as many as there are users.</summary>
     public const string UserWord = "user";
 
-    private const string Prefix = "GARNET_";
+    private const string Prefix = "GARNET_", CommandLineWord = "command line";
 
     private readonly List<string> _problems = [];
 
@@ -60,9 +60,22 @@ internal sealed class SettingSources(
         }
     }
 
-    public void AddCommandLine(IEnumerable<KeyValuePair<string, string[]>> settings)
+    /// <summary>What stands behind the file, if one is named.</summary>
+    /// <param name="settings">Each setting with its words.</param>
+    /// <param name="file">The word that was taken for the configuration file.</param>
+    /// <param name="bareName">The first name of a setting that has no dashes before it.</param>
+    public void AddCommandLine(IEnumerable<KeyValuePair<string, string[]>> settings, string? file = null, string? bareName = null)
     {
-        foreach ((string name, string[] words) in settings) Set(name, words, SettingSource.CommandLine, "command line");
+        foreach ((string name, string[] words) in settings)
+        {
+            if (name == bareName && file is not null && !table.TryFind(name, out _))
+                _problems.Add($"{CommandLineWord}: '{file}' is taken for the configuration file, and '{name}' is no setting"
+                    + $"{Suggestion(name)}: one file is named, first, and settings follow it as --NAME VALUE; --help says more");
+            else if (words.Length > 1 && table.TryFind(name, out Setting? setting) && !setting.TakesWords)
+                _problems.Add($"{CommandLineWord}: {name} '{string.Join(' ', words)}': {SettingText.WrongCount}: it takes one; "
+                    + "a configuration file goes first (garnet-server FILE --NAME VALUE)");
+            else Set(name, words, SettingSource.CommandLine, CommandLineWord);
+        }
     }
 
     /// <summary>Values given by the program that embeds the server; they count as its command line.</summary>

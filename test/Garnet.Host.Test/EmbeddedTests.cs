@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Host.Operate;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -41,6 +42,35 @@ public sealed class EmbeddedTests
         using var lines = new LinesKept();
         await using GarnetServer server = await GarnetServer.StartAsync(new GarnetServerOptions { LoggerFactory = lines });
         Assert.That(lines.All, Has.One.StartsWith("Persistence: none").And.One.Contains("Settings[\"dir\"] = \"DIRECTORY\" keeps it"));
+    }
+
+    [Test]
+    public async Task Directories_that_are_made_for_data_are_told_once()
+    {
+        using var folder = new TestFolder();
+        string first = Path.Combine(folder.Path, "a"), path = Path.Combine(first, "b", "c");
+        foreach (int told in (int[])[1, 0])
+        {
+            using var lines = new LinesKept();
+            var options = new GarnetServerOptions { LoggerFactory = lines };
+            options.Settings["dir"] = path;
+            await using GarnetServer server = await GarnetServer.StartAsync(options);
+            string made = $"The data directory {Path.Combine(path, "appendonlydir")} was not there and has been made, empty, from {first} on";
+            Assert.That(lines.All.Count(line => line.StartsWith(made, StringComparison.Ordinal)), Is.EqualTo(told));
+        }
+    }
+
+    [TestCase(true)]
+    [TestCase(false)]
+    public async Task A_limit_beyond_the_memory_there_is_is_told_at_the_start(bool isBeyond)
+    {
+        using var lines = new LinesKept();
+        var options = new GarnetServerOptions { LoggerFactory = lines };
+        long limit = isBeyond ? Machine.Own.MemoryBytes + (1 << 20) : 64 << 20;
+        options.Settings["maxmemory"] = limit.ToString(System.Globalization.CultureInfo.InvariantCulture);
+        await using GarnetServer server = await GarnetServer.StartAsync(options);
+        Assert.That(lines.All.Count(static line => line.StartsWith("maxmemory is ", StringComparison.Ordinal)
+            && line.Contains("out-of-memory killer", StringComparison.Ordinal)), Is.EqualTo(isBeyond ? 1 : 0));
     }
 
     [Test]

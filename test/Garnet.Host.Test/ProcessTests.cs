@@ -32,6 +32,20 @@ public sealed class ProcessTests
         Assert.That(said, Does.Contain(reason).And.Not.Contain("..\n"));
     }
 
+    // A limit of the size of files is to a process what a full disk is; .NET itself has a file in memory by default.
+    [Test]
+    public void A_start_that_can_write_nothing_ends_with_65_and_says_why()
+    {
+        using var folder = new TestFolder();
+        string command = $"--port {FreePorts.Next()} --dir {folder.Path}/data";
+        using Process shell = Track(Process.Start(
+            new ProcessStartInfo("/bin/sh", ["-c", $"ulimit -f 0; export DOTNET_EnableWriteXorExecute=0; exec {Executable} {command}"]) { RedirectStandardError = true })!);
+        string said = shell.StandardError.ReadToEnd();
+        shell.WaitForExit();
+        Assert.That((shell.ExitCode, said), Is.EqualTo((65, said)));
+        Assert.That(said, Does.StartWith("garnet-server: the data directory cannot be used: "));
+    }
+
     [Test]
     public void A_taken_port_ends_with_69()
     {

@@ -192,6 +192,26 @@ public sealed class SettingSourcesTests
         return _sources.Notices.Count(static notice => notice.StartsWith("aof-pm-path", StringComparison.Ordinal));
     }
 
+    [TestCase("command line: port '7201 my.conf': wrong number of arguments: it takes one; a configuration file goes first", "--port", "7201", "my.conf")]
+    [TestCase("'foo' is taken for the configuration file, and 'nonsense' is no setting: one file is named, first, and settings follow it as --NAME VALUE", "foo", "nonsense")]
+    [TestCase("'foo' is taken for the configuration file, and 'prt' is no setting (did you mean 'port'?)", "foo", "prt", "7201")]
+    [TestCase("command line: prt: there is no such setting (did you mean 'port'?)", "foo", "--prt", "7201")]
+    public void What_the_command_line_was_understood_as_is_said_with_what_is_wrong(string said, params string[] words)
+    {
+        CommandLine line = CommandLine.Parse(words);
+        _sources.AddCommandLine(line.Settings, line.ConfigFile, line.BareName);
+        Assert.That(_sources.Finish, Throws.InstanceOf<GarnetException>().With.Message.Contain(said));
+    }
+
+    [Test]
+    public void A_setting_may_follow_the_file_without_dashes()
+    {
+        CommandLine line = CommandLine.Parse(["foo", "port", "7201"]);
+        _sources.AddCommandLine(line.Settings, line.ConfigFile, line.BareName);
+        _sources.Finish();
+        Assert.That(_settings.Network.Port, Is.EqualTo(7201));
+    }
+
     [Test]
     public void An_empty_directory_is_refused()
     {

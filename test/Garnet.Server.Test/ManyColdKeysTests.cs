@@ -136,7 +136,7 @@ internal sealed class ManyColdKeysTests
     [Test]
     public void Nor_does_who_empties_them_again_and_again()
     {
-        const int Flushes = 200;
+        const int Flushes = 1000; // as many may be behind
         using ManualResetEventSlim answered = new();
         using HangingStage stage = new();
         using TestClient other = stage.Connect();
@@ -188,6 +188,18 @@ internal sealed class ManyColdKeysTests
         Assert.That(script.Call("EVAL", "return redis.call('STRLEN', 'well')", "0"), Is.EqualTo("5"), "who waits in place has the time pass");
         Assert.That(stage.Medium.Reads - reads, Is.LessThanOrEqualTo(4 * AtOnce));
         Assert.That(stage.Slowly(() => putOff.InTime()), Is.EqualTo($"{Keys}"));
+    }
+
+    // Each read comes in time, and all of them together take more than others may be held up for.
+    [Test]
+    public void A_script_that_comes_to_one_after_the_other_unnamed_is_told_so()
+    {
+        using HangingStage stage = Cold();
+        stage.Medium.TakesMs = 900;
+        string reply = stage.Other.Call("EVAL", "for i = 1, 40 do redis.call('STRLEN', 'k' .. i) end return 'all'", "0");
+        Assert.That(reply, Does.Contain("the command has waited in place for too many others; name fewer at a time, and to a script as its keys"));
+        stage.Medium.TakesMs = 0;
+        Assert.That(stage.Other.Call("STRLEN", "k1"), Is.EqualTo($"{Bytes}"), "another command is not");
     }
 
     [Test]

@@ -20,7 +20,8 @@ internal static class MachineChecks
         ("data directory", DataDirectory), ("tier's directory", TierDirectory),
     ];
 
-    private static Finding? MemoryLimit(Machine machine, ServerSettings settings)
+    /// <summary>The limit of memory is beyond what there is: what a start tells too.</summary>
+    public static Finding? MemoryLimit(Machine machine, ServerSettings settings)
     {
         long limit = settings.Memory.MaxMemoryBytes;
         return limit <= machine.MemoryBytes || machine.MemoryBytes == 0 ? null

@@ -27,7 +27,7 @@ internal sealed class FetchedKeys : IKeyRule
     {
         if (!mayBePutOff)
             return AdmissionResult.Allowed;
-        if (call.Client.FetchTooMuchIn == call.Client.Commands)
+        if (call.Client.PutOffs?.FetchTooMuchIn == call.Client.Commands)
             return AdmissionResult.Refused($"{Refusal}: {Why}");
         Look(ref call, in keys, database);
         return AdmissionResult.Allowed;
@@ -71,19 +71,20 @@ internal sealed class FetchedKeys : IKeyRule
     {
         // Since it was put off last. 0: asked twice about one framing, 1: the same one, framed again. One that runs in spite of all is put off no more: what
         // comes behind it is another.
-        long since = client.Commands - client.FetchCommand;
+        PutOffs noted = client.NotedPutOffs;
+        long since = client.Commands - noted.FetchCommand;
         if (since > 1)
-            (client.Fetched, client.FetchedFirst) = (null, missing); // most are put off once
-        bool getsOn = since == 1 && missing != 0 && client.FetchHeldIn != client.Commands
-            && (client.Fetched ??= [client.FetchedFirst]).Count < FetchedMax && client.Fetched.Add(missing);
-        int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + (getsOn ? 0 : 1), _ => 1 };
+            (noted.Fetched, noted.FetchedFirst) = (null, missing); // most are put off once
+        bool getsOn = since == 1 && missing != 0 && noted.FetchHeldIn != client.Commands
+            && (noted.Fetched ??= [noted.FetchedFirst]).Count < FetchedMax && noted.Fetched.Add(missing);
+        int tries = since switch { 0 => noted.FetchTries, 1 => noted.FetchTries + (getsOn ? 0 : 1), _ => 1 };
         if (tries > TriesMax)
         {
-            client.FetchHeldIn = client.Commands;
+            noted.FetchHeldIn = client.Commands;
             return false;
         }
 
-        (client.FetchCommand, client.FetchTries) = (client.Commands, tries);
+        (noted.FetchCommand, noted.FetchTries) = (client.Commands, tries);
         MemoryWait.Carry(client);
         return true;
     }
@@ -92,5 +93,9 @@ internal sealed class FetchedKeys : IKeyRule
     internal static GarnetException TooMuch() => new(ExitKind.Data, Refusal, Why, Next);
 
     /// <summary>The running command knows itself that it has got on: it may be put off as often again.</summary>
-    internal static void HasGotOn(Connection client) => client.FetchTries = 0;
+    internal static void HasGotOn(Connection client)
+    {
+        if (client.PutOffs is { } noted)
+            noted.FetchTries = 0;
+    }
 }

@@ -103,6 +103,10 @@ internal sealed class ServerLog(ILogger logger)
         $"Loaded: {(snapshot is var (file, records) ? $"{records} records of {file}, then " : "")}"
             + $"{entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
+    internal void DirectoryMade(string path, string first) => Write(LogLevel.Information, 128,
+        $"The data directory {path} was not there and has been made, empty{(first == path ? "" : $", from {first} on")}: "
+            + "if there were data to go on from, look at dir");
+
     internal void OverLimit(long used, long limit) =>
         Write(LogLevel.Warning, 58,
             $"What was loaded takes {used} bytes, maxmemory is {limit}: until that fits, keys are evicted or writes refused, as " +

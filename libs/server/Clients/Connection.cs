@@ -80,15 +80,7 @@ internal sealed unsafe class Connection
     internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
     internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
     internal long OverSoftLimitSinceMs;
-    internal long FetchCommand;      // number of the command that was put off for the tier last
-    internal int FetchTries;         // how often in a row, not counting where it had got on
-    internal long FetchTooMuchIn = NoCommand; // number of the command that names more of the tier than can be at hand together
-    internal long FetchHeldIn = NoCommand; // number of the command that has been put off too often last
-    internal ulong FetchedFirst;     // what the command was put off for first
-    internal HashSet<ulong>? Fetched; // all that it was put off for, if that is more
-    internal long RoomCommand = NoCommand; // number of the command that was put off for room last
-    internal long RoomUntilMs;       // until when it is, Unix milliseconds
-    internal LinkedListNode<Connection>? RoomPlace; // among those that wait for room, if it ever has
+    internal PutOffs? PutOffs;       // null as long as no command of its was put off
 
     // Session: what commands see.
     internal ClientModes Modes;
@@ -127,14 +119,23 @@ internal sealed unsafe class Connection
         ActiveMs = nowMs;
     }
 
+    /// <summary>The same, made if need be: a command of its is about to be put off.</summary>
+    internal PutOffs NotedPutOffs => PutOffs ??= new PutOffs(this);
+
+    /// <summary>It waits for room no more (tiering.M3).</summary>
+    internal void LeaveLine()
+    {
+        if (PutOffs?.RoomPlace is { List: { } line } place)
+            line.Remove(place);
+    }
+
     /// <summary>True while commands must not run: something has to happen first.</summary>
     internal bool Stopped => Parked | Stalled | Held | CloseAfterReply | Closed;
 
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
-    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
+    internal long MemoryBytes => 576 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
         + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0) + (Tracking?.MemoryBytes ?? 0)
-        + (Tls is null ? 0 : TlsSession.MemoryBytes) + (Begun?.MemoryBytes ?? 0)
-        + ((Fetched?.Count ?? 0) * 24L);
+        + (Tls is null ? 0 : TlsSession.MemoryBytes) + (Begun?.MemoryBytes ?? 0) + (PutOffs?.MemoryBytes ?? 0);
 
     /// <summary>True if its socket has not taken all of its replies.</summary>
     internal bool HasUnsent => Out.Count > 0;

@@ -102,7 +102,7 @@ internal sealed unsafe class Fetching
         if (!MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript))
             return false;
         Connection client = _runner.Batch.Clients[_runner.At];
-        if (client.FetchTooMuchIn == client.Commands)
+        if (client.PutOffs?.FetchTooMuchIn == client.Commands)
             throw FetchedKeys.TooMuch();
         return FetchedKeys.MayTry(client, _tier!.Missing);
     }

@@ -140,8 +140,7 @@ internal sealed class Reactor : Executor, IDisposable
     internal void Leave(Connection client)
     {
         Server.Forget(client);
-        if (client.RoomPlace is { List: { } line } place)
-            line.Remove(place); // tiering.M3
+        client.LeaveLine();
         Slots.Remove(client);
         client.FreeBuffers();
         Interlocked.Decrement(ref ConnectionCount);

@@ -17,18 +17,21 @@ internal static class DirectoryChoice
         if (!IsGiven(table, "appendonly"))
             settings.AppendOnly = hasDirectory;
         if (hasDirectory || settings.AppendOnly)
-            return Open(settings);
+            return Open(settings, lines);
         if (settings.Save.Rules.Count > 0)
             lines.SaveWithoutDirectory();
         return null;
     }
 
-    private static DataDirectory Open(PersistenceSettings settings)
+    private static DataDirectory Open(PersistenceSettings settings, ServerLog lines)
     {
         int sublogs = settings.Sublogs > 0 ? settings.Sublogs : Math.Clamp(Environment.ProcessorCount / 4, 1, AofSettings.SublogsMax);
         var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, sublogs);
         string path = Path.Combine(settings.Directory, settings.AppendDirectory);
-        return DataDirectory.Open(path, held => new FileDisk(held, OpenMemory(settings, sublogs)), fresh);
+        DataDirectory directory = DataDirectory.Open(path, held => new FileDisk(held, OpenMemory(settings, sublogs)), fresh);
+        if (directory.Made is { } made)
+            lines.DirectoryMade(Path.GetFullPath(path), made);
+        return directory;
     }
 
     private static PmRings? OpenMemory(PersistenceSettings settings, int sublogs) =>

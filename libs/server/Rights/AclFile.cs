@@ -14,7 +14,12 @@ internal static class AclFile
     private const int ErrorsMax = 100, ErrorCharsMax = 4096;
 
     /// <summary>The users of a text; what is wrong with it, in Redis's sentences, line by line: nothing if it is right.</summary>
-    internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out List<string> errors)
+    internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out List<string> errors) =>
+        Read(text, path, users, static (_, sentence) => sentence, out errors);
+
+    /// <summary>The same, with what is to be told of a line that is wrong: its user, empty if it names none, and Redis's sentence.</summary>
+    internal static Dictionary<string, UserRights> Read(
+        string text, string path, Users users, Func<string, string, string> told, out List<string> errors)
     {
         var read = new Dictionary<string, UserRights>(StringComparer.Ordinal);
         errors = [];
@@ -22,8 +27,10 @@ internal static class AclFile
         {
             end = text.IndexOf('\n', start) is >= 0 and var found ? found : text.Length;
             string line = text[start..end].Trim(' ', '\t', '\r');
-            if (line.Length > 0 && ReadLine(line.Split(' '), $"{path}:{number}", read, users.NewRights()) is { Length: > 0 } wrong)
-                errors.Add(errors.Count < ErrorsMax ? wrong : $"{path}:{number}: this and what is wrong behind it is not told. ");
+            string[] words = line.Split(' ');
+            if (line.Length > 0 && ReadLine(words, $"{path}:{number}", read, users.NewRights()) is { Length: > 0 } wrong)
+                errors.Add(errors.Count < ErrorsMax ? told(NameIn(words), wrong)
+                    : $"{path}:{number}: this and what is wrong behind it is not told. ");
         }
 
         return read;
@@ -31,6 +38,8 @@ internal static class AclFile
 
     /// <summary>The text for the users.</summary>
     internal static string Write(IEnumerable<NamedRights> users) => string.Concat(users.Select(static user => $"{user}\n"));
+
+    private static string NameIn(string[] words) => words.Length < 2 || words[0] != "user" ? "" : Shortened(words[1]);
 
     // What is wrong with it, each sentence with a blank behind it.
     private static string ReadLine(string[] words, string at, Dictionary<string, UserRights> read, UserRights rights)

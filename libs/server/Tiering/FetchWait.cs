@@ -12,7 +12,7 @@ internal sealed class FetchWait(ColdWait wanted, Connection of) : Parking
         if (worker.Session.Tier!.Awaits(wanted))
             return true;
         if (wanted.IsTooMuch)
-            of.FetchTooMuchIn = of.Commands + 1; // as it is framed again
+            of.NotedPutOffs.FetchTooMuchIn = of.Commands + 1; // as it is framed again
         return false;
     }
 

@@ -27,39 +27,40 @@ internal sealed class MemoryWait : Parking
     /// <summary>The wait of the command that the client is at, with its place among the others; null if that has waited for long enough.</summary>
     internal static MemoryWait? Next(Connection client, RoomLine line, long nowMs)
     {
-        bool isSame = client.Commands == client.RoomCommand + 1; // the same one, framed again
+        PutOffs noted = client.NotedPutOffs;
+        bool isSame = client.Commands == noted.RoomCommand + 1; // the same one, framed again
         // One that comes right behind, as of a pipeline, would wait in vain as well: it is refused, so that not each of them takes as long.
-        bool isInVain = client.RoomCommand == Refused && nowMs < client.RoomUntilMs + PatienceMs;
-        client.RoomCommand = client.Commands;
-        if (client.FetchCommand == client.Commands - 1)
-            client.FetchCommand = client.Commands; // it has been put off for what lies on the tier, too, and may be again
+        bool isInVain = noted.RoomCommand == Refused && nowMs < noted.RoomUntilMs + PatienceMs;
+        noted.RoomCommand = client.Commands;
+        if (noted.FetchCommand == client.Commands - 1)
+            noted.FetchCommand = client.Commands; // it has been put off for what lies on the tier, too, and may be again
         if (!isSame)
-            client.RoomUntilMs = isInVain ? nowMs : nowMs + WaitMaxMs;
-        if (nowMs < client.RoomUntilMs)
+            noted.RoomUntilMs = isInVain ? nowMs : nowMs + WaitMaxMs;
+        if (nowMs < noted.RoomUntilMs)
         {
             line.Join(client, isSame);
-            return new MemoryWait(Math.Min(nowMs + PatienceMs, client.RoomUntilMs), isSame);
+            return new MemoryWait(Math.Min(nowMs + PatienceMs, noted.RoomUntilMs), isSame);
         }
 
         line.Leave(client);
-        client.RoomCommand = client.RoomUntilMs == NotToBeHad ? Connection.NoCommand : Refused; // the next one is another
+        noted.RoomCommand = noted.RoomUntilMs == NotToBeHad ? Connection.NoCommand : Refused; // the next one is another
         return null;
     }
 
     /// <summary>True if the command that the client is at, which has found no room again, has waited for as long as one need that may evict.</summary>
     internal static bool HasWaited(Connection client, long nowMs) =>
-        client.Commands == client.RoomCommand + 1 && IsOver(client, nowMs);
+        IsFramedAgain(client) && IsOver(client, nowMs);
 
     /// <summary>The command that the client is at is put off for something else than room: its wait for that, if it has one, begins not anew.</summary>
     internal static void Carry(Connection client)
     {
-        if (client.RoomCommand == client.Commands - 1)
-            client.RoomCommand = client.Commands;
+        if (client.PutOffs is { } noted && noted.RoomCommand == client.Commands - 1)
+            noted.RoomCommand = client.Commands;
     }
 
     /// <summary>True if it waits no longer: it runs if there is room, or is refused.</summary>
     internal static bool HasEnded(Connection client, long nowMs) =>
-        client.Commands == client.RoomCommand + 1 && nowMs >= client.RoomUntilMs;
+        IsFramedAgain(client) && nowMs >= client.PutOffs!.RoomUntilMs;
 
     /// <summary>The command lacks so many bytes, which are to come or have come by now: it is called then.</summary>
     internal void Await(StepRoom room, long bytes, bool isThere, Connection client, RoomLine line, long nowMs)
@@ -80,7 +81,7 @@ internal sealed class MemoryWait : Parking
     internal void GiveUp(Connection client, RoomLine line, long nowMs)
     {
         line.Leave(client);
-        client.RoomUntilMs = NotToBeHad;
+        client.NotedPutOffs.RoomUntilMs = NotToBeHad;
         DeadlineMs = nowMs + 1;
     }
 
@@ -89,5 +90,7 @@ internal sealed class MemoryWait : Parking
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client) => IsCalled || worker.NowMs >= DeadlineMs;
 
-    private static bool IsOver(Connection client, long nowMs) => nowMs >= client.RoomUntilMs - WaitMaxMs + PatienceMs;
+    private static bool IsFramedAgain(Connection client) => client.PutOffs is { } noted && client.Commands == noted.RoomCommand + 1;
+
+    private static bool IsOver(Connection client, long nowMs) => nowMs >= client.PutOffs!.RoomUntilMs - WaitMaxMs + PatienceMs;
 }

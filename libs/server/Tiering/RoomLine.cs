@@ -27,7 +27,7 @@ internal sealed class RoomLine
     /// <summary>The client has found no room for so many bytes, or others were before it: it has its place, or keeps the one it has.</summary>
     internal void Join(Connection client, bool isSame)
     {
-        LinkedListNode<Connection> place = client.RoomPlace ??= new LinkedListNode<Connection>(client);
+        LinkedListNode<Connection> place = client.NotedPutOffs.RoomPlace;
         if (!isSame)
             Leave(client);
         if (place.List is null)
@@ -37,7 +37,7 @@ internal sealed class RoomLine
     /// <summary>The client waits no more, or has no place for so long as it does.</summary>
     internal void Leave(Connection client)
     {
-        if (client.RoomPlace is { List: not null } place)
+        if (client.PutOffs?.RoomPlace is { List: not null } place)
             _clients.Remove(place);
     }
 
@@ -59,9 +59,9 @@ internal sealed class RoomLine
                 return true;
         }
 
-        if (client.RoomPlace is { List: not null } && client.RoomCommand != client.Commands - 1)
+        if (client.PutOffs is { RoomPlace.List: not null } own && own.RoomCommand != client.Commands - 1)
         {
-            Serve(client.RoomPlace); // the command that waited has run
+            Serve(own.RoomPlace); // the command that waited has run
             _goesOn = client;
         }
 
@@ -109,5 +109,5 @@ internal sealed class RoomLine
     private static bool WaitsElsewhere(Connection client) => client.Parked && client.Waiting is not MemoryWait;
 
     // RoomCommand is the number of the client's command for exactly as long as that is put off for want of room.
-    private static bool Waits(Connection client) => !client.Closed && client.RoomCommand == client.Commands;
+    private static bool Waits(Connection client) => !client.Closed && client.PutOffs?.RoomCommand == client.Commands;
 }

@@ -94,7 +94,52 @@ internal sealed class RoomLineTests
         Assert.That(Called(), Is.EqualTo(new[] { first, second }));
     }
 
+    [Test]
+    public void Where_all_wait_for_the_tier_meanwhile_nobody_is_called()
+    {
+        Connection first = Waiting();
+        Parking room = first.Waiting!;
+        first.Waiting = new FetchWait(null!, first);
+        _line.Come();
+        Assert.That((_line.IsCalled(), Called()), Is.EqualTo((false, Array.Empty<Connection>())).Using<(bool, Connection[])>(Same), "a reactor would look again and again");
+        first.Waiting = room;
+        Assert.That(_line.IsCalled(), Is.True, "what has come meanwhile is not forgotten");
+    }
+
+    [Test]
+    public void Who_has_been_called_and_is_not_framed_yet_keeps_his_place()
+    {
+        Connection first = Waiting(), second = Waiting();
+        (first.Parked, first.Carried) = (false, true);
+        _line.Come();
+        Assert.That(_line.IsCalled(), Is.True);
+        Assert.That(Called(), Is.EqualTo(new[] { first, second }));
+    }
+
+    [Test]
+    public void Who_was_served_stands_behind_who_waits_once_another_has_been_asked_about()
+    {
+        Connection first = Waiting(), second = Waiting(), newcomer = Client();
+        IsServed(first);
+        for (int i = 0; i < 2; i++, first.Commands++) Assert.That(_line.IsBehind(first), Is.False, "it goes on");
+        newcomer.Commands++;
+        Assert.That(_line.IsBehind(newcomer), Is.True);
+        Assert.That(_line.IsBehind(first), Is.True);
+        Assert.That(Called(), Is.EqualTo(new[] { second }));
+    }
+
+    [Test]
+    public void So_many_are_called_as_are_asked_for()
+    {
+        Connection first = Waiting(), second = Waiting();
+        Waiting();
+        List<Connection> called = [];
+        _line.CopyFirst(2, called);
+        Assert.That(called, Is.EqualTo(new[] { first, second }));
+    }
+
     [TestCase(1000, true)]
+    [TestCase(LargeBytes / 2, true)]
     [TestCase(LargeBytes, false)]
     public void Who_needs_much_holds_up_others_for_as_long_as_one_who_may_evict_waits(long bytes, bool keepsPlace)
     {

@@ -71,6 +71,15 @@ public sealed class AclFileTests
     }
 
     [Test]
+    public void A_start_names_the_line_and_the_user_of_each_mistake_and_shows_no_password()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all\nuser bob +nosuch\n\nuser cat >secret bogus\nnobody\n");
+        GarnetException refused = Assert.Throws<GarnetException>(() => Started())!;
+        Assert.That(refused.Why, Does.Contain($"user 'bob': {_file}:2: Error in applying operation '+nosuch'").And.Contain($"user 'cat': {_file}:4: Syntax error")
+            .And.Contain($"\n  {_file}:5 should start with user keyword").And.Not.Contain("secret").And.Not.Contain("ann"));
+    }
+
+    [Test]
     public void Saves_and_loads_of_many_clients_at_once_leave_a_whole_file()
     {
         const int Clients = 4, Rounds = 20;

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Tiers;
@@ -142,6 +143,45 @@ internal sealed class HeadReadsTests
         bench.ExpectNothingUnderWay();
     }
 
+    [Test]
+    public void So_many_bytes_of_heads_are_kept_for_one_step_and_twice_as_many_of_all()
+    {
+        const int Fits = 820, TooMany = 860, More = 60; // 48 MiB, with what each takes besides, are 834
+        using SimulatedMedium medium = new(128 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 32 << 20, TierSegmentBytes = 1 << 20 });
+        foreach (int[] some in Enumerable.Range(0, (2 * Fits) + More).Chunk(100))
+        {
+            foreach (int i in some) bench.Set(LongName(i), TieredBench.Value(1, 4));
+            bench.Demote();
+        }
+        bench.Session.Tier!.MayPostpone = static () => false;
+        Assert.That(Lacks(bench, 0, TooMany, out ColdWait tooMany), Is.GreaterThan(Fits));
+        Assert.That(tooMany.IsTooMuch, Is.True);
+        bench.ExpectNothingUnderWay();
+        foreach ((int first, int count) in ((int, int)[])[(0, Fits), (Fits, Fits), (2 * Fits, More)])
+        {
+            Assert.That(Lacks(bench, first, count, out ColdWait wait), Is.GreaterThan(count * 9 / 10));
+            Assert.That(wait.IsTooMuch, Is.False);
+        }
+        Assert.That(Lacks(bench, 0, Fits, out _), Is.InRange(More / 4, More), "of the first some have gone");
+        bench.ExpectNothingUnderWay();
+    }
+
+    private static string LongName(int number) => $"k{number}".PadRight(60_000, 'n');
+
+    // How many of so many names are not at hand, once they are.
+    private static int Lacks(Bench bench, int first, int count, out ColdWait wait)
+    {
+        SessionTier tier = bench.Session.Tier!;
+        int lacks = Enumerable.Range(first, count).Count(i => tier.Foresee(bench.Key(LongName(i)), headDoes: true));
+        tier.EndNamed();
+        tier.BeginReads();
+        wait = tier.TakeWanted();
+        while (tier.Awaits(wait)) tier.Poll(bench.NowMs);
+        tier.Poll(bench.NowMs);
+        return lacks;
+    }
+
     // Of one in several segments too, for which there is room for one at a time only.
     [Test]
     public void Long_records_are_removed_by_their_heads()
@@ -172,6 +212,7 @@ internal sealed class HeadReadsTests
         int done = 0;
         while (done < 40 && stage.Bench.Has("k" + done)) done++;
         Assert.That((done, stage.Tier.Waited, stage.Figures.LateReads), Is.EqualTo((12, 12, 0)));
+        Assert.That(() => stage.Bench.Get("k" + done), Throws.TypeOf<GarnetException>().With.Message.Contains("the command has waited in place for too many others"));
         stage.Tier.Turn = static () => 2;
         Assert.That(stage.Bench.Has("k30"), Is.True, "another is not ended");
         stage.Medium.TakesUs = 0;

@@ -67,10 +67,12 @@ internal static class StartingUsers
             throw Refused($"the ACL file '{path}' cannot be read", e.Message, "Check the path and who may read it");
         }
 
-        Dictionary<string, UserRights> read = AclFile.Read(text, path, users, out List<string> errors);
+        Dictionary<string, UserRights> read = AclFile.Read(text, path, users, Named, out List<string> errors);
         Expect(errors, "Correct the file and start again");
         users.Replace(read);
     }
+
+    private static string Named(string user, string sentence) => user.Length == 0 ? sentence : $"user '{user}': {sentence}";
 
     private static void Expect(List<string> problems, string next)
     {

@@ -24,10 +24,14 @@ internal static class Containers
     {
         CommandTable table = call.Server.Commands;
         string parent = table.Specs[call.Client.LastCommand].Name.Split('|')[0];
-        var lines = new List<string> { $"{parent} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:" };
-        foreach (int child in table.Children(table.FindByFullName(Encoding.ASCII.GetBytes(parent))))
+        int number = table.FindByFullName(Encoding.ASCII.GetBytes(parent));
+        IEnumerable<CommandSpec> children = table.Children(number).Select(child => table.Specs[child]);
+        // Of commands of our own with a point in their names, as TIER.WHERE, HELP is all that the container has.
+        CommandSpec[] dotted = [.. table.Specs.Where(spec => spec.Name.StartsWith(parent + ".", StringComparison.Ordinal))];
+        string subcommand = dotted.Length > 0 ? $"{parent}.<subcommand>" : $"{parent} <subcommand>";
+        var lines = new List<string> { $"{subcommand} [<arg> [value] [opt] ...]. Subcommands are:" };
+        foreach (CommandSpec spec in dotted.Concat(children))
         {
-            CommandSpec spec = table.Specs[child];
             lines.Add($"{spec.ShortName} {spec.Syntax}".TrimEnd());
             lines.Add("    " + spec.Summary);
         }

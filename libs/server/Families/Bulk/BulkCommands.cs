@@ -29,6 +29,10 @@ internal static class BulkCommands
 
     internal static void Register(CommandTable table)
     {
+        table.AddContainer(new CommandSpec("BULK", -2, CommandFlags.None)
+        {
+            Group = "bulk", Summary = "Values that go beside the connection.", Since = "0.1.0",
+        });
         table.Add<BulkHello>();
         table.Add<BulkRegister>();
         table.Add<BulkUnregister>();

@@ -14,6 +14,10 @@ internal static class TierCommands
 
     internal static void Register(CommandTable table)
     {
+        table.AddContainer(new CommandSpec("TIER", -2, CommandFlags.None)
+        {
+            Group = "server", Summary = "Looks at the tier, and moves keys between it and memory.", Since = "0.1.0",
+        });
         table.Add<TierWhere>();
         table.Add<TierPromote>();
         table.Add<TierDemote>();

@@ -37,12 +37,14 @@ public sealed class DataDirectory : IDisposable
     {
         if (!OperatingSystem.IsLinux())
             throw new PlatformNotSupportedException("data directories need Linux");
-        DirectoryGuard.Create(path);
+        string? made = DirectoryGuard.Create(path);
         DirectoryGuard.Judge(path);
         DirectoryLock held = DirectoryLock.Take(path);
         try
         {
-            return OpenHeld(diskOf(path), held, fresh);
+            DataDirectory directory = OpenHeld(diskOf(path), held, fresh);
+            directory.Made = made;
+            return directory;
         }
         catch
         {
@@ -89,6 +91,9 @@ public sealed class DataDirectory : IDisposable
 
     /// <summary>The files.</summary>
     public IDisk Disk { get; }
+
+    /// <summary>The uppermost of the directories that were made for it, as they were not there; null if it was there.</summary>
+    public string? Made { get; private set; }
 
     /// <summary>What the directory is, as it stands on disk now.</summary>
     public Manifest Manifest { get; private set; }

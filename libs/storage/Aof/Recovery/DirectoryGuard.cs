@@ -16,17 +16,18 @@ internal static class DirectoryGuard
     private const UnixFileMode Owner = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
     private const UnixFileMode OthersWrite = UnixFileMode.GroupWrite | UnixFileMode.OtherWrite;
 
-    /// <summary>Creates the directory, readable by us only, if it is not there.</summary>
-    public static void Create(string path)
+    /// <summary>Creates the directory, readable by us only, if it is not there; the uppermost of those that were made, null if none was.</summary>
+    public static string? Create(string path)
     {
         if (Path.Exists(path))
-            return;
+            return null;
         string above = Above(path);
         if (File.Exists(above))
             throw Wrong(path, $"{above} is a file, not a directory");
         try
         {
             Directory.CreateDirectory(path, Owner);
+            return FirstBelow(above, path);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -73,6 +74,13 @@ internal static class DirectoryGuard
         string above = Path.GetFullPath(path);
         while (!Path.Exists(above) && Path.GetDirectoryName(above) is { } next) above = next;
         return above;
+    }
+
+    private static string FirstBelow(string above, string path)
+    {
+        string first = Path.GetFullPath(path);
+        while (Path.GetDirectoryName(first) is { } next && next != above) first = next;
+        return first;
     }
 
     private static void JudgeFile(FileSystemInfo file)

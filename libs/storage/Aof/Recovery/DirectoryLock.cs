@@ -31,9 +31,22 @@ internal sealed class DirectoryLock : IDisposable
             throw new GarnetException(ExitKind.Data, $"the data directory is in use: {directory}", $"process {holder} has locked it",
                 "Stop that process first, or name another directory");
         }
-        RandomAccess.SetLength(file, 0);
-        RandomAccess.Write(file, Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture) + "\n"), 0);
+        WriteHolder(file);
         return new DirectoryLock(file);
+    }
+
+    // It only says to others who holds the lock, which holds without it: on a full disk whoever has to write something else tells of that.
+    private static void WriteHolder(SafeFileHandle file)
+    {
+        try
+        {
+            RandomAccess.SetLength(file, 0);
+            RandomAccess.Write(file, Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture) + "\n"), 0);
+        }
+        catch (Exception e) when (e is IOException or ArgumentOutOfRangeException)
+        {
+            // Holder has a word for it; the second is what .NET makes of EFBIG.
+        }
     }
 
     public void Dispose() => _file.Dispose();
@@ -54,6 +67,6 @@ internal sealed class DirectoryLock : IDisposable
         Span<byte> text = stackalloc byte[TextBytesMax];
         int bytes = RandomAccess.Read(file, text, 0);
         string holder = Encoding.ASCII.GetString(text[..bytes]).Trim();
-        return holder.Length > 0 ? holder : "(it has not written its number yet)";
+        return holder.Length > 0 ? holder : "(it has not written its number, or could not)";
     }
 }
