@@ -125,8 +125,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void SavesBeforeStop() => Write(LogLevel.Information, 65, "Taking a snapshot before the end");
 
     internal void TierGone(string why) => Write(LogLevel.Warning, 129,
-        $"What snapshots name on the tier would not be there at the next start ({why}): taking a snapshot that has all of it. Stop the server in " +
-        "an orderly way and start it again, and it has a new file");
+        $"What snapshots name on the tier would not be there at the next start ({why}): taking a snapshot that has all of it. " +
+        "Stop the server in an orderly way and start it again, and it has a new file");
 
     internal void TierLostAtStop(string why) => Write(LogLevel.Warning, 127,
         $"What snapshots name on the tier would not be there at the next start ({why}): taking a snapshot that has all of it before " +

@@ -73,7 +73,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     }
 
     /// <summary>As many segments as <see cref="Compact"/> may win of the part, some only once a snapshot has let go of them; a walk.</summary>
-    public double Winnable(ColdSegments part) => part.Sum((segment, _) => LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs: 0);
+    public double Winnable(ColdSegments part) =>
+        part.Sum((segment, _) => LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs: 0);
 
     /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
     public bool Sweep(long nowMs)
@@ -241,7 +242,8 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             if (!isRecord)
                 continue;
             // Whose time has come stays where nothing may be removed now, and is looked for again.
-            if (Settle(number, at, judge, nowMs) && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && (expireAtMs > nowMs || !_mayRemove))
+            bool stays = Settle(number, at, judge, nowMs);
+            if (stays && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && (expireAtMs > nowMs || !_mayRemove))
                 earliest = Math.Min(earliest, expireAtMs);
         }
         segment->MinExpiryMs = earliest;

@@ -62,6 +62,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
+    /// <summary>Bytes of records in several segments that one step may need together, where it needs more than one: half of what memory may hold.</summary>
+    public long LongBytesMax { get; init; } = long.MaxValue;
+
     /// <summary>Bytes that one step may ask for at a time: half of that, as the step that is done again is to find all of them.</summary>
     public long AskedBytesMax => KeptBytesMax / 2;
 
@@ -117,7 +120,7 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>True if much of the part is dead and will be free: by itself, or once others are moved together, which wins so many segments more; a walk.</summary>
     public bool HasMuchComing(ColdSegments part, double winnable) =>
-        Names is { MayName: false } ? part.Lingering > part.Total / FreePart : part.Coming + part.Lingering + winnable > part.Total / FreePart;
+        part.Lingering + (Names is { MayName: false } ? 0 : part.Coming + winnable) > part.Total / FreePart;
 
     /// <summary>True if memory can be demoted to persistent memory, which nothing bounds the writing of.</summary>
     public bool HasRoomAbove => Segments.Memory is { } memory && memory.Free > ReserveOf(memory);

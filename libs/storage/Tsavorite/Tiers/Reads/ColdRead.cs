@@ -20,6 +20,8 @@ internal sealed unsafe class ColdRead(ulong word)
     public long AwaitedIn = -1;
     /// <summary>Of those, steps that are to be done again before the next look at the device; and how many of them have been past it since.</summary>
     public int Returning, Returned;
+    /// <summary>The step that has waited for longest needs it: it stays until that has been done again, and is read before others (<see cref="StepWaits"/>).</summary>
+    public bool IsHeld;
     /// <summary>A walk has come past it, and does not come again.</summary>
     public bool IsPassed;
     /// <summary>Which step has come to it last, of those that needed more than was there: what one needs is kept together, however much it is.</summary>
@@ -52,6 +54,8 @@ internal sealed unsafe class ColdRead(ulong word)
     public byte* Record;
     /// <summary>It has not been given up.</summary>
     public bool HasRecord => Record != null;
+    /// <summary>It has come, and was given up since.</summary>
+    public bool IsGone => State == ColdReadState.Ready && !HasRecord;
     /// <summary>The turn that has looked at it last, where turns are told from each other.</summary>
     public long UsedBy;
     /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>

@@ -40,7 +40,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _device = new DeviceReads(tier, wake);
         _kept = new KeptReads(tier, Discard);
         _queued = new QueuedReads(Refuse, Leave);
-        Waits = new StepWaits(_kept);
+        Waits = new StepWaits(_kept, _queued.Prefer);
         Patience = new HeldPatience(Discard);
     }
 
@@ -235,6 +235,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         ColdWait wait = Waits.Take(_reads, _wanted, _needed, _needs);
         _hasNews |= Array.TrueForAll(wait.Reads, static read => read.State > ColdReadState.UnderWay); // no read's end will wake it
         ForgetWanted();
+        Submit(); // it may be the first
         return wait;
     }
 
@@ -278,7 +279,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public bool Poll(long nowMs)
     {
         if (nowMs != long.MinValue)
-            Waits.ForgetOver();
+            _hasNews |= Waits.ForgetOver();
         if (_pending > 0 || _device.IsOwed)
         {
             TakeCome();
@@ -410,7 +411,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        while (_device.HasRoom && _queued.TryTake(_device, out ColdRead? read))
+        while (_device.HasRoom && MayBegin && _queued.TryTake(_device, out ColdRead? read))
         {
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
             uint number = _segments.NumberOf(read.Word);
@@ -421,6 +422,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
         SubmitLong();
         _device.Submit();
     }
+
+    // What one step waits for after the other, and no more than can be kept for them. Who does not put off steps reads what he waits for.
+    private bool MayBegin => _kept.HasRoom || MayPostpone is null || _isWaiting || _queued.IsFirstHeld;
 
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()

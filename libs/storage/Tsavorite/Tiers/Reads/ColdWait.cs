@@ -13,6 +13,9 @@ public sealed class ColdWait
     /// <summary>Nobody waits for it any more.</summary>
     internal bool IsOver { get; set; }
 
+    /// <summary>Its place among those that wait; null once it is forgotten.</summary>
+    internal LinkedListNode<ColdWait>? Place { get; set; }
+
     /// <summary>How many of the reads, the first ones, are what the step itself names: it needs them together.</summary>
     internal int Named { get; init; }
 
@@ -24,6 +27,12 @@ public sealed class ColdWait
 
     /// <inheritdoc cref="Come"/>
     internal long HeadBytes { get; set; }
+
+    /// <inheritdoc cref="Come"/>
+    internal long LongBytes { get; set; }
+
+    /// <summary>One of them that has come and was given up since, though others had not; null: none is known.</summary>
+    internal ColdRead? Gone { get; set; }
 
     /// <summary>The step names more than is kept for one: it would never have all of it together.</summary>
     public bool IsTooMuch { get; internal set; }

@@ -28,6 +28,12 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Bytes of records in one segment that one step may need together, beside heads.</summary>
     public long BytesOfStep => tier.KeptBytesMax * TimesOfAwaited;
 
+    /// <summary>Of records in several segments, which one step may need together, if they are more than one.</summary>
+    public long LongBytesOfStep => tier.LongBytesMax;
+
+    /// <summary>True while no more waits for steps that were put off than one of them may need.</summary>
+    public bool HasRoom => ShortBytes < BytesOfStep;
+
     /// <summary>What the head takes.</summary>
     public static long CostOfHead(ColdRead read) => read.RecordBytes + BesidesHead;
 
@@ -99,7 +105,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Gives up the first of those that lie in persistent memory where they are too many.</summary>
     public void TrimPlaced()
     {
-        while (_placed.Count > PlacedMax) Drop(_placed);
+        for (int looks = LooksMax; looks > 0 && _placed.Count > PlacedMax; looks--) DropUnlessHeld(_placed);
     }
 
     /// <summary>What could not be read is tried again.</summary>
@@ -123,8 +129,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     // While somebody waits for it the rest of what he waits for may come much later. Not so those in several segments: of two who each have what the other's next one has to
     // wait for, one gives up his.
-    private bool IsOver(ColdRead read, long nowMs) => read.IsLong
-        ? !Elapsed.IsWithin(nowMs, read.KeptSinceMs, KeptMs + (read.RecordBytes / LongBytesPerMs))
+    private static bool IsOver(ColdRead read, long nowMs) => read.IsLong
+        ? !read.IsHeld && !Elapsed.IsWithin(nowMs, read.KeptSinceMs, KeptMs + (read.RecordBytes / LongBytesPerMs))
         : read.Awaited == 0 && !Elapsed.IsWithin(nowMs, read.KeptSinceMs, KeptMs);
 
     // One that is waited for goes to the end: what is behind it may be nobody's any more, and would drive it out in the end.
@@ -142,12 +148,12 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     private void TrimHeads(long bytesMax)
     {
-        while (HeadBytes > bytesMax) Drop(_heads);
+        for (int looks = LooksMax; looks > 0 && HeadBytes > bytesMax; looks--) DropUnlessHeld(_heads);
     }
 
     // Of those in several segments as many are awaited as were begun, which is seen to.
     private bool IsTooMuch(long bytes, ColdRead read) => read.Awaited == 0 ? bytes > tier.KeptBytesMax
-        : !read.IsLong && bytes > tier.KeptBytesMax * TimesOfAwaited;
+        : !read.IsLong && !read.IsHeld && bytes > tier.KeptBytesMax * TimesOfAwaited;
 
     private void Count(ColdRead read, int by)
     {
@@ -157,6 +163,16 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
             LongBytes += by * (long)read.RecordBytes;
         else
             ShortBytes += by * (long)read.RecordBytes;
+    }
+
+    // What is held goes to the end.
+    private void DropUnlessHeld(KeptQueue reads)
+    {
+        ColdRead first = reads.Dequeue();
+        if (first.IsHeld)
+            reads.Enqueue(first);
+        else
+            LetGo(first);
     }
 
     private void Drop(KeptQueue reads) => LetGo(reads.Dequeue());

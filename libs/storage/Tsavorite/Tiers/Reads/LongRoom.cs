@@ -8,9 +8,9 @@ internal sealed unsafe class LongRoom
     private readonly List<ColdRead> _held = [];
     private long _bytes;
 
-    /// <summary>True if the record may be begun though there are others: together they are no more than may be kept, or one step needs them together.</summary>
+    /// <summary>True if the record may be begun though there are others: together they are no more than may be kept, or one step needs them together, or the step that has waited for longest does.</summary>
     public bool MayTake(ColdRead read, long bytesMax) =>
-        _bytes == 0 || _bytes + read.BytesMax <= bytesMax || (read.IsWanted && HoldsOf(read.NeededIn));
+        _bytes == 0 || _bytes + read.BytesMax <= bytesMax || read.IsHeld || (read.IsWanted && HoldsOf(read.NeededIn));
 
     /// <summary>The record is begun: there is memory for its parts.</summary>
     public void Begin(ColdRead read, ColdPart[] parts)

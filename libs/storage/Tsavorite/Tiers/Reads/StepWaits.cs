@@ -4,10 +4,15 @@ namespace Tsavorite;
 /// What steps of one session that were put off wait for. What has come of it stays until all has, and until the step has been done again: in the same
 /// round of its owner in which the last of it came, so that the marks go with the next look at the device. A walk that has passed a record needs it
 /// no more before that.
+/// They stand in a line. What the first waits for is read before all else and stays whatever others bring, so that it has all of it together however many wait, and however slow the
+/// disk is: store.C14. Of what those behind it wait for, as much is read as can be kept; what had to be given up of it is read again when they are the first.
 /// </summary>
 /// <param name="kept">Where what has come is kept.</param>
-internal sealed class StepWaits(KeptReads kept)
+/// <param name="prefer">Has a read handed to the device before others.</param>
+internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
 {
+    private readonly LinkedList<ColdWait> _line = [];
+    private ColdWait? _first;
     private readonly List<ColdWait> _over = []; // since the last look
     // Of one turn at least, though they are much: a step that has come further than that counts by itself how far it is, or is held.
     private const int UsedMax = 4096;
@@ -34,7 +39,33 @@ internal sealed class StepWaits(KeptReads kept)
                 Await(read, step, reads);
         }
         AwaitUsed(step, reads);
-        return new ColdWait([.. reads]) { Named = named };
+        ColdWait wait = new([.. reads]) { Named = named };
+        Join(wait);
+        return wait;
+    }
+
+    // Who was the first, and is put off again, stays it: what it had is among what it waits for.
+    private void Join(ColdWait wait)
+    {
+        bool goesOn = _first is { IsOver: true } && Array.Exists(wait.Reads, static read => read.IsHeld);
+        wait.Place = goesOn ? _line.AddFirst(wait) : _line.AddLast(wait);
+        Advance();
+    }
+
+    // True if another is the first.
+    private bool Advance()
+    {
+        ColdWait? first = _line.First?.Value;
+        if (first == _first)
+            return false;
+        foreach (ColdRead read in _first?.Reads ?? []) read.IsHeld = false;
+        _first = first;
+        for (int i = first?.Reads.Length - 1 ?? -1; i >= 0; i--)
+        {
+            first!.Reads[i].IsHeld = true;
+            prefer(first.Reads[i]); // before those behind it, which have been by now
+        }
+        return first is not null;
     }
 
     // A step that is put off waits for this too; the step that needs it is the one of that number.
@@ -56,7 +87,7 @@ internal sealed class StepWaits(KeptReads kept)
             _usedBy = turn;
         }
 
-        if (read.UsedBy == turn || read.IsLong || read.IsInPlace || !TryCountUse(read))
+        if (read.UsedBy == turn || (read.IsLong && !read.IsHeld) || read.IsInPlace || !TryCountUse(read))
             return;
         read.UsedBy = turn;
         _used.Add(read);
@@ -65,6 +96,8 @@ internal sealed class StepWaits(KeptReads kept)
     // As much as one step may need together, however many that are: of tens of thousands of keys a few move while the others are read, and all have to be there at once.
     private bool TryCountUse(ColdRead read)
     {
+        if (read.IsLong)
+            return true; // as the first of those that wait needs it
         if (read.IsAmongHeads)
             return (_usedHeadBytes += KeptReads.CostOfHead(read)) <= KeptReads.HeadBytesOfStep;
         return (_usedBytes += read.RecordBytes) <= kept.BytesOfStep || _used.Count < UsedMax;
@@ -77,7 +110,7 @@ internal sealed class StepWaits(KeptReads kept)
     }
 
     // The turn is put off: what it has looked at stays until it is done again. A disk that is slow would have it begin with its first read again each time. Not so those in
-    // several segments, which hold each other up.
+    // several segments, which hold each other up, but for the first's.
     private void AwaitUsed(long step, List<ColdRead> reads)
     {
         foreach (ColdRead read in _used)
@@ -103,20 +136,28 @@ internal sealed class StepWaits(KeptReads kept)
             if (wait.Come < wait.Named)
                 Count(wait, read);
         }
+        if (wait != _first && Lacks(wait))
+            return true;
         End(wait);
         return false;
     }
 
-    // Those in several segments are counted by themselves, by who begins them; those in persistent memory take nothing.
+    // Not to be done again in vain: what is gone is read again when this one is the first.
+    private static bool Lacks(ColdWait wait) =>
+        !wait.IsOver && !wait.IsTooMuch && (wait.Gone ??= Array.Find(wait.Reads, static read => read.IsGone)) is not null;
+
+    // Those in several segments are counted by themselves, and one may be as long as it is; those in persistent memory take nothing.
     private void Count(ColdWait wait, ColdRead read)
     {
-        if (read.IsLong || read.IsInPlace)
+        if (read.IsInPlace)
             return;
-        if (read.IsAmongHeads)
+        if (read.IsLong)
+            wait.IsTooMuch |= (wait.LongBytes += read.RecordBytes) > Math.Max(kept.LongBytesOfStep, read.RecordBytes);
+        else if (read.IsAmongHeads)
             wait.HeadBytes += KeptReads.CostOfHead(read);
         else
             wait.Bytes += read.RecordBytes;
-        wait.IsTooMuch = wait.Bytes > kept.BytesOfStep || wait.HeadBytes > KeptReads.HeadBytesOfStep;
+        wait.IsTooMuch |= wait.Bytes > kept.BytesOfStep || wait.HeadBytes > KeptReads.HeadBytesOfStep;
     }
 
     /// <summary>Nobody waits any more.</summary>
@@ -133,11 +174,12 @@ internal sealed class StepWaits(KeptReads kept)
         }
     }
 
-    /// <summary>The next look at the device: the steps of those that are over have been done again.</summary>
-    public void ForgetOver()
+    /// <summary>The next look at the device: the steps of those that are over have been done again. True if another is the first of those that wait.</summary>
+    public bool ForgetOver()
     {
         foreach (ColdWait wait in _over)
         {
+            _line.Remove(wait.Place!);
             foreach (ColdRead read in wait.Reads)
             {
                 read.Returning--;
@@ -150,6 +192,7 @@ internal sealed class StepWaits(KeptReads kept)
         }
         _over.Clear();
         ForgetUsed(); // the turn that has looked at it is over, too
+        return Advance();
     }
 
     /// <summary>A walk has come past it.</summary>
