@@ -12,6 +12,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private const long BytesOfWaiting = 1 << 20;
     /// <summary>So many times as much is kept at most where others would go before the steps that were put off for them have come back.</summary>
     private const int TimesOfAwaited = 2;
+    /// <summary>So many times as much as one step may need before also what the first that waits has goes: a walk over all of a collection needs it at once.</summary>
+    private const int TimesOfHeld = 2;
     private const int LooksMax = 256; // at once: more are a walk over all that is kept, at each step
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
     public const int PlacedMax = 4096;
@@ -153,7 +155,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     // Of those in several segments as many are awaited as were begun, which is seen to.
     private bool IsTooMuch(long bytes, ColdRead read) => read.Awaited == 0 ? bytes > tier.KeptBytesMax
-        : !read.IsLong && !read.IsHeld && bytes > tier.KeptBytesMax * TimesOfAwaited;
+        : !read.IsLong && bytes > BytesOfStep * (read.IsHeld ? TimesOfHeld : 1);
 
     private void Count(ColdRead read, int by)
     {
