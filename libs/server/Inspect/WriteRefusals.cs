@@ -140,8 +140,8 @@ internal sealed class WriteRefusals : IDisposable
         EvictionPolicy.NoEviction => "maxmemory-policy is noeviction. Raise maxmemory, choose a policy that evicts",
         _ when policy.IsVolatile() =>
             "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
-        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not " +
-            "evicted. Raise maxmemory",
+        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, functions, or the index (of a tier " +
+            "each key takes 13 to 22 bytes of it). Raise maxmemory",
     };
 
     private string TextOf(RefusalCause cause) => cause switch

@@ -15,7 +15,7 @@ internal static class BulkSessionFigures
             static m => m.Server.Bulk.Count);
         list.Gauge(
             "transfers-running", "garnet_bulk_transfers_running", "Transfers under way.", static m => m.Server.Bulk.Budget.Operations);
-        list.Gauge("bytes-running", "garnet_bulk_running_bytes", "Bytes of these.", static m => m.Server.Bulk.Budget.Bytes);
+        list.Gauge("bytes-running", "garnet_bulk_running_bytes", "Bytes of transfers under way.", static m => m.Server.Bulk.Budget.Bytes);
         list.Counter("transfers-done", "garnet_bulk_transfers_total", "Transfers done.", static m => m.Server.Bulk.Moved);
         list.Counter(
             "transfers-failed", "garnet_bulk_transfers_failed_total", "Transfers that failed.", static m => m.Server.Bulk.Failures);
@@ -29,7 +29,7 @@ internal static class BulkSessionFigures
             "sessions-lost", "garnet_bulk_sessions_lost_total", "Sessions that ended while something still had their memory.",
             static m => m.Server.Bulk.Lost);
         list.Gauge(
-            "sessions-held", "garnet_bulk_sessions_held", "Those of them whose memory something still has.",
+            "sessions-held", "garnet_bulk_sessions_held", "Lost sessions whose memory something still has.",
             static m => m.Server.Bulk.Held);
         return list;
     }

@@ -61,7 +61,7 @@ internal static class KeepingFigures
         "garnet_aof_syncs", "garnet_aof_syncs_total", "How often the log was made durable.",
         static m => m.Server.Keeper?.Figures?.Syncs ?? 0);
     internal static readonly Figure SyncTook = List.Seconds(
-        "garnet_aof_last_sync_usec", "garnet_aof_last_sync_seconds", "How long that took the last time.", 1_000_000,
+        "garnet_aof_last_sync_usec", "garnet_aof_last_sync_seconds", "How long it took to make the log durable, the last time.", 1_000_000,
         static m => m.Server.Keeper?.Figures?.LastSyncUs ?? 0);
     internal static readonly Figure Segments = List.Gauge(
         "garnet_aof_segments", "garnet_aof_segments", "Files of the log.", static m => m.Server.Keeper?.Figures?.Segments ?? 0);
@@ -104,7 +104,7 @@ internal static class KeepingFigures
         "garnet_repl_waiting_reads", "garnet_repl_waiting_reads", "Reads that wait for a batch to be applied.",
         static m => m.Server.Replication.Reads.Waiting);
     internal static readonly Figure ReadWaits = List.Counter(
-        "garnet_repl_read_waits", "garnet_repl_read_waits_total", "Reads that have waited so.",
+        "garnet_repl_read_waits", "garnet_repl_read_waits_total", "Reads that have waited for a batch to be applied.",
         static m => m.Server.Replication.Reads.Waits);
     internal static readonly Figure ReadRetries = List.Counter(
         "garnet_repl_read_retries", "garnet_repl_read_retries_total", "Reads that ran again because a batch came in between.",
@@ -119,7 +119,8 @@ internal static class KeepingFigures
         "garnet_repl_discards", "garnet_repl_discards_total", "How often writes were discarded for the history of another server.",
         static m => m.Server.Replication.Adoption.Discards);
     internal static readonly Figure DiscardedWrites = List.Counter(
-        "garnet_repl_discarded_writes", "garnet_repl_discarded_writes_total", "Writes that were.",
+        "garnet_repl_discarded_writes", "garnet_repl_discarded_writes_total",
+        "Writes that were discarded for the history of another server.",
         static m => m.Server.Replication.Adoption.DiscardedWrites);
 
     internal static IReadOnlyList<Figure> All => List.All;

@@ -60,9 +60,27 @@ internal static class TierMedium
 
     private static void ExpectDirectory(string path, KeptPart part, string next)
     {
-        if (path.Length > 0 && !Directory.Exists(path))
-            throw new GarnetException(ExitKind.Configuration, $"{part.PathSetting} names no directory: {path}",
-                File.Exists(path) ? "it is a file" : "it is not there", next);
+        if (path.Length == 0 || Directory.Exists(path))
+            return;
+        (ExitKind kind, string why) = WhyNone(path);
+        throw new GarnetException(kind, $"{part.PathSetting} names no directory: {path}", why, next);
+    }
+
+    private static (ExitKind Kind, string Why) WhyNone(string path)
+    {
+        try
+        {
+            _ = File.GetAttributes(path);
+            return (ExitKind.Configuration, "it is a file");
+        }
+        catch (UnauthorizedAccessException)
+        {
+            return (ExitKind.Permission, "a directory on the way to it may not be entered");
+        }
+        catch (IOException)
+        {
+            return (ExitKind.Configuration, "it is not there");
+        }
     }
 
     private static LayeredMedium Make(TierSettings settings) => Layered(

@@ -411,14 +411,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        while (_device.HasRoom && MayBegin && _queued.TryTake(_device, out ColdRead? read))
-        {
-            long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
-            uint number = _segments.NumberOf(read.Word);
-            long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
-            read.Skip = (int)(offset - start);
-            _device.Begin(read, start, (int)(end - start));
-        }
+        while (_device.HasRoom && MayBegin && _queued.TryTake(_device, out ColdRead? read)) _device.Begin(read);
         SubmitLong();
         _device.Submit();
     }

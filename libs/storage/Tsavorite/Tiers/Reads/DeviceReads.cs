@@ -84,10 +84,13 @@ internal sealed unsafe class DeviceReads(ColdTier tier, ReaderWake wake) : IDisp
             && (OwesNear(word) || Array.Exists(_reads, read => read is { RefusedIn: >= 0 } && tier.Segments.NumberOf(read.Word) == number));
     }
 
-    /// <summary>Begins a read; there is room.</summary>
-    public void Begin(ColdRead read, long start, int bytes)
+    /// <summary>Begins a read, of the pages that it lies in; there is room.</summary>
+    public void Begin(ColdRead read)
     {
-        read.Bytes = bytes;
+        long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
+        long segmentEnd = tier.Segments.OffsetOf(tier.Segments.NumberOf(read.Word)) + tier.Segments.SegmentBytes;
+        int bytes = (int)(Math.Min(start + read.BytesMax, segmentEnd) - start);
+        (read.Skip, read.Bytes) = ((int)(offset - start), bytes);
         read.To = _pages!.Take(bytes);
         read.State = ColdReadState.UnderWay;
         read.BegunAtUs = read.AliveAtUs = tier.NowUs;

@@ -4,8 +4,8 @@ namespace Tsavorite;
 /// What steps of one session that were put off wait for. What has come of it stays until all has, and until the step has been done again: in the same
 /// round of its owner in which the last of it came, so that the marks go with the next look at the device. A walk that has passed a record needs it
 /// no more before that.
-/// They stand in a line. What the first waits for is read before all else and stays whatever others bring, so that it has all of it together however many wait, and however slow the
-/// disk is: store.C14. Of what those behind it wait for, as much is read as can be kept; what had to be given up of it is read again when they are the first.
+/// store.C14: they stand in a line. What the first waits for is read before all else and stays whatever others bring, so that it has all of it together however many wait, and however
+/// slow the disk is. Of what those behind it wait for, as much is read as can be kept; what had to be given up of it is read again when they are the first.
 /// </summary>
 /// <param name="kept">Where what has come is kept.</param>
 /// <param name="prefer">Has a read handed to the device before others.</param>
