@@ -232,7 +232,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public ColdWait TakeWanted()
     {
         _tier.Count(TierCount.Postponed);
-        ColdWait wait = Waits.Take(_reads, _wanted, _needed, _needs);
+        ColdWait wait = Waits.Take(_reads, _wanted, _needed, (_needs, Patience.Turn?.Invoke() ?? 0));
         _hasNews |= Array.TrueForAll(wait.Reads, static read => read.State > ColdReadState.UnderWay); // no read's end will wake it
         ForgetWanted();
         Submit(); // it may be the first
@@ -411,13 +411,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Submit()
     {
-        while (_device.HasRoom && MayBegin && _queued.TryTake(_device, out ColdRead? read)) _device.Begin(read);
+        while (_device.HasRoom && _queued.TryTake(_device, out ColdRead? read)) _device.Begin(read);
         SubmitLong();
         _device.Submit();
     }
-
-    // What one step waits for after the other, and no more than can be kept for them. Who does not put off steps reads what he waits for.
-    private bool MayBegin => _kept.HasRoom || MayPostpone is null || _isWaiting || _queued.IsFirstHeld;
 
     // Behind the others, one after the other, and only as many as are kept: but for one, or those that one step needs together.
     private void SubmitLong()

@@ -13,6 +13,9 @@ public sealed class ColdWait
     /// <summary>Nobody waits for it any more.</summary>
     internal bool IsOver { get; set; }
 
+    /// <summary>Whose step it is, and which of his (<see cref="HeldPatience.Turn"/>); 0: nobody's that is told from others.</summary>
+    internal long Turn { get; init; }
+
     /// <summary>Its place among those that wait; null once it is forgotten.</summary>
     internal LinkedListNode<ColdWait>? Place { get; set; }
 

@@ -33,9 +33,6 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Of records in several segments, which one step may need together, if they are more than one.</summary>
     public long LongBytesOfStep => tier.LongBytesMax;
 
-    /// <summary>True while no more waits for steps that were put off than one of them may need.</summary>
-    public bool HasRoom => ShortBytes < BytesOfStep;
-
     /// <summary>What the head takes.</summary>
     public static long CostOfHead(ColdRead read) => read.RecordBytes + BesidesHead;
 

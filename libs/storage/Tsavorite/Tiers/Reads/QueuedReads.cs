@@ -15,9 +15,6 @@ internal sealed class QueuedReads(Action<ColdRead> refuse, Action<ColdRead> leav
     /// <summary>True if there are some in several segments.</summary>
     public bool HasLong => _long.Count > 0;
 
-    /// <summary>True if the first in one segment is to be read though nothing more can be kept.</summary>
-    public bool IsFirstHeld => _short.First is { Value.IsHeld: true };
-
     /// <summary>All of them.</summary>
     public IEnumerable<ColdRead> All => [.. _short, .. _long];
 

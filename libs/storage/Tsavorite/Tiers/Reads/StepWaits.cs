@@ -5,7 +5,7 @@ namespace Tsavorite;
 /// round of its owner in which the last of it came, so that the marks go with the next look at the device. A walk that has passed a record needs it
 /// no more before that.
 /// store.C14: they stand in a line. What the first waits for is read before all else and stays whatever others bring, so that it has all of it together however many wait, and however
-/// slow the disk is. Of what those behind it wait for, as much is read as can be kept; what had to be given up of it is read again when they are the first.
+/// slow the disk is. Of what those behind it wait for as much is kept as may be; what had to be given up is read again when they are the first.
 /// </summary>
 /// <param name="kept">Where what has come is kept.</param>
 /// <param name="prefer">Has a read handed to the device before others.</param>
@@ -23,31 +23,31 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
     public int Named { get; set; }
 
     /// <summary>The step that is put off waits for what is wanted, by its word, and for what it needs at once and has already.</summary>
-    public ColdWait Take(Dictionary<ulong, ColdRead> known, List<ulong> wanted, List<ColdRead> needed, long step)
+    public ColdWait Take(Dictionary<ulong, ColdRead> known, List<ulong> wanted, List<ColdRead> needed, (long Number, long Turn) step)
     {
         List<ColdRead> reads = [];
         int named = 0;
         for (int i = 0; i < wanted.Count; i++)
         {
             if (known.TryGetValue(wanted[i], out ColdRead? read))
-                Await(read, step, reads);
+                Await(read, step.Number, reads);
             named = i < Named ? reads.Count : named;
         }
         foreach (ColdRead read in needed) // what is there already of what it needs at once stays for it
         {
             if (read.State == ColdReadState.Ready)
-                Await(read, step, reads);
+                Await(read, step.Number, reads);
         }
-        AwaitUsed(step, reads);
-        ColdWait wait = new([.. reads]) { Named = named };
+        AwaitUsed(step.Number, reads);
+        ColdWait wait = new([.. reads]) { Named = named, Turn = step.Turn };
         Join(wait);
         return wait;
     }
 
-    // Who was the first, and is put off again, stays it: what it had is among what it waits for.
+    // Who was the first, and is put off again, stays it. One that is framed again is the next command of its client by number.
     private void Join(ColdWait wait)
     {
-        bool goesOn = _first is { IsOver: true } && Array.Exists(wait.Reads, static read => read.IsHeld);
+        bool goesOn = _first is { IsOver: true, Turn: > 0 } first && wait.Turn - first.Turn is 0 or 1;
         wait.Place = goesOn ? _line.AddFirst(wait) : _line.AddLast(wait);
         Advance();
     }
