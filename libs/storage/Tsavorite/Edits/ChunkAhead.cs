@@ -18,46 +18,34 @@ internal sealed class ChunkAhead
     // in a row are asked for before anything is fetched ahead.
     private const int GapMax = 8, ShownMin = 2;
     private const int SetShift = 30; // each set of numbers is walked by itself
-    /// <summary>What was lacked last is so again, by another who goes the same way: he has what was fetched for the first.</summary>
-    public const int Another = -1;
-    private const int WalksMax = 16;
+    private const uint WalksMax = 16;
     private readonly Walk[] _walks = new Walk[WalksMax];
-    private long _begun;
     private ulong _toldOwner;
     private uint _told;
 
     /// <summary>What of those behind the number is looked at at most.</summary>
     public static uint EndOf(uint number, uint limit) => number + Math.Min(PassedMax, limit - Math.Min(limit, number & ~RootLimit.Sets));
 
-    /// <summary>The chunk is lacked: so many that follow it are to be fetched with it, or <see cref="Another"/>.</summary>
+    /// <summary>The chunk is lacked: so many that follow it are to be fetched with it.</summary>
     public int Begin(ulong owner, uint number)
     {
-        if (TryFind(owner, number, out _))
-            return Another;
-        int at = Array.FindIndex(_walks, walk => walk.Owner == owner && walk.IsNext(number));
-        bool goesOn = at >= 0;
-        if (!goesOn)
-            at = Oldest();
-        ref Walk one = ref _walks[at];
-        one.Shown = goesOn ? Math.Min(one.Shown + 1, ShownMin) : 0;
-        one.Chunks = one.Shown == ShownMin ? Math.Clamp(one.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
-        (one.Owner, one.From, one.Begun) = (owner, number, ++_begun);
-        return one.Chunks;
+        ref Walk walk = ref WalkOf(owner, number);
+        bool goesOn = walk.Owner == owner && (walk.IsOpen || number - walk.Next < GapMax);
+        walk.Shown = goesOn ? Math.Min(walk.Shown + 1, ShownMin) : 0;
+        walk.Chunks = walk.Shown == ShownMin ? Math.Clamp(walk.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
+        walk.Owner = owner;
+        return walk.Chunks;
     }
 
     /// <summary>A walk that has those which are fetched with the chunk lacks that one next.</summary>
     public void End(ulong owner, uint number, uint next)
     {
-        if (TryFind(owner, number, out int at))
-            (_walks[at].Next, _walks[at].IsOpen) = (next, false);
+        ref Walk walk = ref WalkOf(owner, number);
+        (walk.Next, walk.IsOpen) = (next, false);
     }
 
     /// <summary>What follows is not known yet: whatever the walk lacks next is it.</summary>
-    public void EndOpen(ulong owner, uint number)
-    {
-        if (TryFind(owner, number, out int at))
-            (_walks[at].Next, _walks[at].IsOpen) = (number, true);
-    }
+    public void EndOpen(ulong owner, uint number) => WalkOf(owner, number).IsOpen = true;
 
     /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
     public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);
@@ -70,25 +58,13 @@ internal sealed class ChunkAhead
         return wasTold;
     }
 
-    // Several go through one collection, each at his own place.
-    private bool TryFind(ulong owner, uint from, out int at) =>
-        (at = Array.FindIndex(_walks, walk => walk.Owner == owner && walk.From == from)) >= 0;
-
-    private int Oldest()
-    {
-        int oldest = 0;
-        for (int i = 1; i < WalksMax; i++) oldest = _walks[i].Begun < _walks[oldest].Begun ? i : oldest;
-        return oldest;
-    }
+    private ref Walk WalkOf(ulong owner, uint number) => ref _walks[(owner ^ (number >> SetShift)) % WalksMax];
 
     private struct Walk
     {
         public ulong Owner;
-        public uint From, Next; // what was lacked last, and what follows those that were fetched with it
+        public uint Next;
         public int Chunks, Shown;
-        public long Begun;
         public bool IsOpen;
-
-        public readonly bool IsNext(uint number) => IsOpen ? number >> SetShift == From >> SetShift : number - Next < GapMax;
     }
 }

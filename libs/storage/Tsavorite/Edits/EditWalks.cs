@@ -31,9 +31,9 @@ public static unsafe class EditWalks
         int left = edit.Ahead.Begin(edit.Owner, *numbers), at = 1;
         for (; at < count && left > 0 && cold.MayWalkAhead; at++)
             left -= edit.Lacks(cold, numbers[at * apart], ChunkLack.Fetches) ? 1 : 0;
-        if (left != ChunkAhead.Another && at < count)
+        if (at < count)
             edit.Ahead.End(edit.Owner, *numbers, numbers[at * apart]);
-        else if (left != ChunkAhead.Another)
+        else
             edit.Ahead.EndOpen(edit.Owner, *numbers);
         edit.Ahead.Tell(edit.Owner, *numbers);
     }
@@ -49,8 +49,7 @@ public static unsafe class EditWalks
         uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));
         for (; next < end && left > 0 && cold.MayWalkAhead; next++)
             left -= edit.Lacks(cold, next, ChunkLack.Fetches) ? 1 : 0;
-        if (left != ChunkAhead.Another)
-            edit.Ahead.End(edit.Owner, number, next);
+        edit.Ahead.End(edit.Owner, number, next);
     }
 
     internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number, ChunkLack how) =>
