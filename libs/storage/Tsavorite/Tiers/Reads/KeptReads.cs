@@ -104,7 +104,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Gives up the first of those that lie in persistent memory where they are too many.</summary>
     public void TrimPlaced()
     {
-        for (int looks = LooksMax; looks > 0 && _placed.Count > PlacedMax; looks--) DropUnlessHeld(_placed);
+        for (int looks = _placed.Count; looks > 0 && _placed.Count > PlacedMax; looks--) DropUnlessHeld(_placed);
     }
 
     /// <summary>What could not be read is tried again.</summary>
@@ -147,7 +147,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     private void TrimHeads(long bytesMax)
     {
-        for (int looks = LooksMax; looks > 0 && HeadBytes > bytesMax; looks--) DropUnlessHeld(_heads);
+        for (int looks = _heads.Count; looks > 0 && HeadBytes > bytesMax; looks--) DropUnlessHeld(_heads);
     }
 
     // Of those in several segments as many are awaited as were begun, which is seen to.
