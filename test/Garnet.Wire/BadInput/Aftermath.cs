@@ -12,7 +12,7 @@ internal sealed class Aftermath : IDisposable
 {
     private const string Marker = "aftermath:marker", Value = "untouched";
     private const long GrowthBytesMax = 1 << 20;
-    private const int TriesMax = 5, SettleMs = 300;
+    private const int TriesMax = 5, SettleMs = 5_000; // of a machine that is busy; mostly a look or two
 
     private readonly ServerProcess _server;
     private readonly string? _password;
