@@ -78,4 +78,57 @@ internal sealed class StepsInLineTests
         Assert.That((stage.Figure("waits"), stage.Figure("refused")), Is.EqualTo((0, 0)));
         foreach (TestClient client in clients) client.Dispose();
     }
+
+    // Each is at his own place in it, and begins anew whenever he was put off: reading ahead that one has begun goes on whatever the others lack meanwhile.
+    [TestCase("set", 2, "SMEMBERS", "key")]
+    [TestCase("set", 4, "SUNION", "key", "small")]
+    [TestCase("hash", 4, "HGETALL", "key")]
+    public void Several_walks_through_one_collection_take_hardly_longer_than_one(string kind, int clients, params string[] command)
+    {
+        const int Entries = 7500, TakesMs = 50;
+        using HangingStage stage = new();
+        stage.Fill(kind, Entries);
+        if (kind == "set") stage.Other.Call("SADD", "small", "one");
+        stage.Demote("key");
+        stage.Medium.TakesMs = TakesMs;
+        long alone = Passes(stage, command, 1, Entries), together = Passes(stage, command, clients, Entries);
+        stage.Medium.TakesMs = 0;
+        TestContext.Out.WriteLine($"alone {alone} ms, {clients} together {together} ms");
+        Assert.That((together <= 2 * alone, stage.Figure("waits")), Is.EqualTo((true, 0)), $"{together} ms, alone {alone}");
+    }
+
+    private static long Passes(HangingStage stage, string[] command, int clients, int entries)
+    {
+        stage.Clock.Advance(HangingStage.TimeoutMs); // what was read before has gone
+        stage.Other.Call("PING");
+        TestClient[] all = [.. Enumerable.Range(0, clients).Select(_ => stage.Connect())];
+        long from = stage.Clock.MonotonicUs;
+        foreach (TestClient client in all) client.Send(command);
+        foreach (TestClient client in all) Assert.That(stage.Slowly(client.Read).Split("name ").Length, Is.GreaterThan(entries));
+        foreach (TestClient client in all) client.Dispose();
+        return (stage.Clock.MonotonicUs - from) / 1000;
+    }
+
+    [TestCase("EXISTS")]
+    [TestCase("UNLINK")]
+    public void Values_that_others_read_are_not_counted_for_who_needs_to_know_that_they_are_there(string command)
+    {
+        const int Keys = 4000, Bytes = 4000; // twice as much as one step may need
+        using HangingStage stage = new(memoryBytes: 24 << 20);
+        string value = new('v', Bytes);
+        string[] keys = [.. Enumerable.Range(0, Keys).Select(static i => $"key{i}")];
+        foreach (string key in keys) stage.Other.Call("SET", key, value);
+        foreach (string key in keys) stage.Other.Call("TIER.DEMOTE", key);
+        using TestClient client = stage.Connect();
+        TestClient[] others = [.. Enumerable.Range(0, 4).Select(_ => stage.Connect())];
+        stage.Medium.TakesMs = 50;
+        for (int i = 0; i < others.Length; i++) others[i].Send(["MGET", .. keys[(i * Keys / 4)..((i + 1) * Keys / 4)]]);
+        Eventually.Holds(() => stage.Medium.Kept > 0);
+        client.Send([command, .. keys]);
+        Assert.That(stage.Slowly(client.Read), Is.EqualTo($"{Keys}"));
+        foreach (TestClient other in others) Assert.That(stage.Slowly(other.Read), Does.Not.Contain("OOM").And.Not.Contain("ERR"));
+        stage.Medium.TakesMs = 0;
+        Assert.That(stage.Figure("waits"), Is.EqualTo(0));
+        foreach (TestClient other in others) other.Dispose();
+    }
 }

@@ -93,7 +93,7 @@ internal sealed unsafe class Fetching
         if (_runner.At >= _runner.Batch.Count)
             return -_worker.NowMs;
         Connection client = _runner.Batch.Clients[_runner.At];
-        return (client.Id << 32) ^ client.Commands;
+        return (client.Id << SessionTier.ClientShift) ^ client.Commands;
     }
 
     // In the middle of its first change an edit has changed nothing yet, or does not ask.

@@ -18,34 +18,36 @@ internal sealed class ChunkAhead
     // in a row are asked for before anything is fetched ahead.
     private const int GapMax = 8, ShownMin = 2;
     private const int SetShift = 30; // each set of numbers is walked by itself
-    private const uint WalksMax = 16;
+    private const int WalksMax = 64;
     private readonly Walk[] _walks = new Walk[WalksMax];
+    private int _at;
+    private long _begun;
     private ulong _toldOwner;
     private uint _told;
 
     /// <summary>What of those behind the number is looked at at most.</summary>
     public static uint EndOf(uint number, uint limit) => number + Math.Min(PassedMax, limit - Math.Min(limit, number & ~RootLimit.Sets));
 
-    /// <summary>The chunk is lacked: so many that follow it are to be fetched with it.</summary>
-    public int Begin(ulong owner, uint number)
+    /// <summary>The chunk is lacked: so many that follow it are to be fetched with it. To be followed by one of the two that say where that ended.</summary>
+    /// <param name="client">Who lacks it (<see cref="HeldPatience.Client"/>): several go through one collection, each at his own place.</param>
+    /// <param name="owner">Whose chunk it is.</param>
+    /// <param name="number">Its number.</param>
+    public int Begin(long client, ulong owner, uint number)
     {
-        ref Walk walk = ref WalkOf(owner, number);
-        bool goesOn = walk.Owner == owner && (walk.IsOpen || number - walk.Next < GapMax);
+        _at = Find(client, owner, number >> SetShift);
+        ref Walk walk = ref _walks[_at];
+        walk.LackedAt = ++_begun;
+        bool goesOn = walk.IsOpen || number - walk.Next < GapMax;
         walk.Shown = goesOn ? Math.Min(walk.Shown + 1, ShownMin) : 0;
         walk.Chunks = walk.Shown == ShownMin ? Math.Clamp(walk.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
-        walk.Owner = owner;
         return walk.Chunks;
     }
 
     /// <summary>A walk that has those which are fetched with the chunk lacks that one next.</summary>
-    public void End(ulong owner, uint number, uint next)
-    {
-        ref Walk walk = ref WalkOf(owner, number);
-        (walk.Next, walk.IsOpen) = (next, false);
-    }
+    public void End(uint next) => (_walks[_at].Next, _walks[_at].IsOpen) = (next, false);
 
     /// <summary>What follows is not known yet: whatever the walk lacks next is it.</summary>
-    public void EndOpen(ulong owner, uint number) => WalkOf(owner, number).IsOpen = true;
+    public void EndOpen() => _walks[_at].IsOpen = true;
 
     /// <summary>What follows the chunk was told by a walk that knows the order.</summary>
     public void Tell(ulong owner, uint number) => (_toldOwner, _told) = (owner, number);
@@ -58,12 +60,25 @@ internal sealed class ChunkAhead
         return wasTold;
     }
 
-    private ref Walk WalkOf(ulong owner, uint number) => ref _walks[(owner ^ (number >> SetShift)) % WalksMax];
+    // In the place of the one that has lacked nothing for longest, if there is none.
+    private int Find(long client, ulong owner, uint set)
+    {
+        int oldest = 0;
+        for (int i = 0; i < WalksMax; i++)
+        {
+            if (_walks[i].Owner == owner && _walks[i].Client == client && _walks[i].Set == set)
+                return i;
+            oldest = _walks[i].LackedAt < _walks[oldest].LackedAt ? i : oldest;
+        }
+        _walks[oldest] = new Walk { Client = client, Owner = owner, Set = set, Shown = -1 }; // its first lack shows nothing
+        return oldest;
+    }
 
     private struct Walk
     {
+        public long Client, LackedAt;
         public ulong Owner;
-        public uint Next;
+        public uint Set, Next;
         public int Chunks, Shown;
         public bool IsOpen;
     }

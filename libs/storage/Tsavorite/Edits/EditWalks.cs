@@ -28,13 +28,13 @@ public static unsafe class EditWalks
     {
         if (edit.Cold is not { } cold || !edit.Lacks(cold, *numbers, ChunkLack.Fetches))
             return;
-        int left = edit.Ahead.Begin(edit.Owner, *numbers), at = 1;
+        int left = edit.Ahead.Begin(cold.Patience.Client, edit.Owner, *numbers), at = 1;
         for (; at < count && left > 0 && cold.MayWalkAhead; at++)
             left -= edit.Lacks(cold, numbers[at * apart], ChunkLack.Fetches) ? 1 : 0;
         if (at < count)
-            edit.Ahead.End(edit.Owner, *numbers, numbers[at * apart]);
+            edit.Ahead.End(numbers[at * apart]);
         else
-            edit.Ahead.EndOpen(edit.Owner, *numbers);
+            edit.Ahead.EndOpen();
         edit.Ahead.Tell(edit.Owner, *numbers);
     }
 
@@ -45,11 +45,11 @@ public static unsafe class EditWalks
         for (int i = 0; i < named.Length && cold.MayWalkAhead; i++) edit.Lacks(cold, named[i], ChunkLack.Fetches);
         if (named.Length > 0 || edit.Ahead.TakeTold(edit.Owner, number))
             return;
-        int left = edit.Ahead.Begin(edit.Owner, number);
+        int left = edit.Ahead.Begin(cold.Patience.Client, edit.Owner, number);
         uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));
         for (; next < end && left > 0 && cold.MayWalkAhead; next++)
             left -= edit.Lacks(cold, next, ChunkLack.Fetches) ? 1 : 0;
-        edit.Ahead.End(edit.Owner, number, next);
+        edit.Ahead.End(next);
     }
 
     internal static bool Lacks(this ref RecordEdit edit, ColdReads cold, uint number, ChunkLack how) =>

@@ -23,6 +23,9 @@ public sealed unsafe partial class SessionTier
         Reads = new ColdReads(tier, wake);
     }
 
+    /// <summary>Bits of a turn's number that tell turns of one client from each other.</summary>
+    public const int ClientShift = 32;
+
     /// <summary>
     /// Asked whether the step that runs may be put off, while nothing has been changed: it is left by a <see cref="ColdMissException"/> then. Null, as
     /// it is at first: every step waits for what it needs. The owner then calls <see cref="Poll"/> now and then.
@@ -35,7 +38,7 @@ public sealed unsafe partial class SessionTier
 
     /// <summary>
     /// Asked where a step that <see cref="MayPostpone"/> does not let go waits: tells the turn that runs from others. All that it waits for in vain takes a second; what it
-    /// needs then that is not there fails at once. Null, as it is at first: each read has that second.
+    /// needs then that is not there fails at once. Null, as it is at first: each read has that second. The bits above <see cref="ClientShift"/> tell whose turn it is.
     /// </summary>
     public Func<long>? Turn
     {

@@ -26,6 +26,8 @@ internal sealed unsafe class ColdRead(ulong word)
     public bool IsPassed;
     /// <summary>Which step has come to it last, of those that needed more than was there: what one needs is kept together, however much it is.</summary>
     public long NeededIn;
+    /// <summary>Which of these has needed more than its head last.</summary>
+    public long ValueNeededIn = -1;
     /// <summary>The step in which it came.</summary>
     public long CameIn;
     /// <summary>Segments that it lies in, and what is read for it at the most, looked at once: where the word is of the past, the segment may be another's by now.</summary>
@@ -84,13 +86,17 @@ internal sealed unsafe class ColdRead(ulong word)
         return result == Bytes && ColdRecord.TryMeasure((byte*)To + Skip, Bytes - Skip, Place, out bytes);
     }
 
-    /// <summary>A look has come to it, which may need no more than its head; false if it needs more than was kept.</summary>
-    public bool Serves(bool headsDo)
+    /// <summary>A look of the step has come to it, which may need no more than its head; false if it needs more than was kept.</summary>
+    public bool Serves(bool headsDo, long step)
     {
         IsInVain = false;
         IsWanted |= !headsDo;
+        ValueNeededIn = headsDo ? ValueNeededIn : step;
         return headsDo || !IsHead;
     }
+
+    /// <summary>Bytes of what stands before its value, of what is there.</summary>
+    public long HeadBytes => HasRecord ? Math.Min(RecordBytes, ColdRecord.HeadBytes(Record)) : 0;
 
     /// <summary>Bytes that are kept of the record, whose first byte is there: all, or its head where nobody wants its value.</summary>
     public int KeptBytes(byte* from, int bytes) => IsWanted ? bytes : (int)ColdRecord.HeadBytes(from);

@@ -110,7 +110,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public byte* Record(ulong word)
     {
         word = ColdAddress.Name(word);
-        if (Known(word) is { } read && (read.Serves(HeadsDo) || !_reads.Remove(word))) // what is not whole goes when its time has come
+        // what is not whole goes when its time has come
+        if (Known(word) is { } read && (read.Serves(HeadsDo, _needs) || !_reads.Remove(word)))
         {
             if (PassesDamaged && read.IsDamaged)
                 return null;
@@ -133,8 +134,9 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ColdRead missing = new(word)
             {
                 Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
-                NeededIn = _needs, IsWanted = !HeadsDo,
+                NeededIn = _needs,
             };
+            missing.Serves(HeadsDo, _needs);
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
         }
@@ -248,7 +250,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             if (!_reads.TryAdd(read.Word, read))
             {
-                _reads[read.Word].IsWanted |= read.IsWanted;
+                _reads[read.Word].Serves(!read.IsWanted, read.ValueNeededIn);
                 ComesNot(read); // missing twice
                 continue;
             }

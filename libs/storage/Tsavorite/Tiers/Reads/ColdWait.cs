@@ -19,8 +19,8 @@ public sealed class ColdWait
     /// <summary>Its place among those that wait; null once it is forgotten.</summary>
     internal LinkedListNode<ColdWait>? Place { get; set; }
 
-    /// <summary>How many of the reads, the first ones, are what the step itself names: it needs them together.</summary>
-    internal int Named { get; init; }
+    /// <summary>Of the reads that are what the step itself names, which are the first ones, and which it needs together: whether it needs more than the head.</summary>
+    internal bool[] Named { get; init; } = [];
 
     /// <summary>How many of them have come, and what those that the step names take: values, and heads.</summary>
     internal int Come { get; set; }

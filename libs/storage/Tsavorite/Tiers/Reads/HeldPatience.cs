@@ -42,6 +42,9 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>Tells the turn that runs, a command's with all that it runs, from others; null: each read is for itself.</summary>
     public Func<long>? Turn { get; set; }
 
+    /// <summary>Whose turn runs, as a number; 0: of nobody's in particular.</summary>
+    public long Client => Turn is { } turn ? turn() >> SessionTier.ClientShift : 0;
+
     /// <summary>True if the turn that runs has waited for as long as it may: what is not there it does not get. Another turn than at the last call has all of its time.</summary>
     public bool IsTurnSpent()
     {

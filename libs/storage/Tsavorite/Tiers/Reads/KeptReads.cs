@@ -33,8 +33,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Of records in several segments, which one step may need together, if they are more than one.</summary>
     public long LongBytesOfStep => tier.LongBytesMax;
 
-    /// <summary>What the head takes.</summary>
-    public static long CostOfHead(ColdRead read) => read.RecordBytes + BesidesHead;
+    /// <summary>What a head of so many bytes takes.</summary>
+    public static long CostOfHead(long bytes) => bytes + BesidesHead;
 
     /// <summary>Bytes of the records.</summary>
     public long Bytes => ShortBytes + LongBytes;
@@ -157,7 +157,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private void Count(ColdRead read, int by)
     {
         if (read.IsAmongHeads)
-            HeadBytes += by * CostOfHead(read);
+            HeadBytes += by * CostOfHead(read.RecordBytes);
         else if (read.IsLong)
             LongBytes += by * (long)read.RecordBytes;
         else

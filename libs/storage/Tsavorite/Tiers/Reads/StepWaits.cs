@@ -26,12 +26,14 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
     public ColdWait Take(Dictionary<ulong, ColdRead> known, List<ulong> wanted, List<ColdRead> needed, (long Number, long Turn) step)
     {
         List<ColdRead> reads = [];
-        int named = 0;
+        List<bool> named = [];
         for (int i = 0; i < wanted.Count; i++)
         {
-            if (known.TryGetValue(wanted[i], out ColdRead? read))
-                Await(read, step.Number, reads);
-            named = i < Named ? reads.Count : named;
+            if (!known.TryGetValue(wanted[i], out ColdRead? read))
+                continue;
+            Await(read, step.Number, reads);
+            if (i < Named && named.Count < reads.Count) // else it has come to it twice
+                named.Add(read.ValueNeededIn == step.Number);
         }
         foreach (ColdRead read in needed) // what is there already of what it needs at once stays for it
         {
@@ -39,7 +41,7 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
                 Await(read, step.Number, reads);
         }
         AwaitUsed(step.Number, reads);
-        ColdWait wait = new([.. reads]) { Named = named, Turn = step.Turn };
+        ColdWait wait = new([.. reads]) { Named = [.. named], Turn = step.Turn };
         Join(wait);
         return wait;
     }
@@ -99,7 +101,7 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
         if (read.IsLong)
             return true; // as the first of those that wait needs it
         if (read.IsAmongHeads)
-            return (_usedHeadBytes += KeptReads.CostOfHead(read)) <= KeptReads.HeadBytesOfStep;
+            return (_usedHeadBytes += KeptReads.CostOfHead(read.RecordBytes)) <= KeptReads.HeadBytesOfStep;
         return (_usedBytes += read.RecordBytes) <= kept.BytesOfStep || _used.Count < UsedMax;
     }
 
@@ -133,8 +135,8 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
             ColdRead read = wait.Reads[wait.Come];
             if (read.State <= ColdReadState.UnderWay)
                 return true;
-            if (wait.Come < wait.Named)
-                Count(wait, read);
+            if (wait.Come < wait.Named.Length)
+                Count(wait, read, isHead: !wait.Named[wait.Come]);
         }
         if (wait != _first && Lacks(wait))
             return true;
@@ -147,14 +149,15 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
         !wait.IsOver && !wait.IsTooMuch && (wait.Gone ??= Array.Find(wait.Reads, static read => read.IsGone)) is not null;
 
     // Those in several segments are counted by themselves, and one may be as long as it is; those in persistent memory take nothing.
-    private void Count(ColdWait wait, ColdRead read)
+    // Another may need more of it than this step does.
+    private void Count(ColdWait wait, ColdRead read, bool isHead)
     {
         if (read.IsInPlace)
             return;
-        if (read.IsLong)
+        if (isHead)
+            wait.HeadBytes += KeptReads.CostOfHead(read.HeadBytes);
+        else if (read.IsLong)
             wait.IsTooMuch |= (wait.LongBytes += read.RecordBytes) > Math.Max(kept.LongBytesOfStep, read.RecordBytes);
-        else if (read.IsAmongHeads)
-            wait.HeadBytes += KeptReads.CostOfHead(read);
         else
             wait.Bytes += read.RecordBytes;
         wait.IsTooMuch |= wait.Bytes > kept.BytesOfStep || wait.HeadBytes > KeptReads.HeadBytesOfStep;
