@@ -39,7 +39,7 @@ internal sealed class FetchedKeys : IKeyRule
         if (!mayBePutOff || !call.Session.Tier!.HasMissing)
             return AdmissionResult.Allowed;
         call.Session.Tier.EndNamed();
-        bool waits = MayTry(call.Client, call.Session.Tier.FirstMissing);
+        bool waits = MayTry(call.Client, call.Session.Tier, call.Session.Tier.FirstMissing);
         if (waits)
             call.Worker.LooksBehind?.Invoke(call.Client);
         call.Session.Tier.BeginReads();
@@ -67,14 +67,16 @@ internal sealed class FetchedKeys : IKeyRule
     /// False once the command that the client is at has waited so often for what it had waited for before, since that left again each time: it waits in its run then. What it
     /// comes to for the first time (0: that says nothing) shows that it has got on: it may have to read one thing to know the next, on a disk that takes its time for each.
     /// </summary>
-    internal static bool MayTry(Connection client, ulong missing)
+    internal static bool MayTry(Connection client, SessionTier tier, ulong missing)
     {
         // Since it was put off last. 0: asked twice about one framing, 1: the same one, framed again. One that runs in spite of all is put off no more: what
         // comes behind it is another.
         PutOffs noted = client.NotedPutOffs;
         long since = client.Commands - noted.FetchCommand;
         if (since > 1)
-            (noted.Fetched, noted.FetchedFirst) = (null, missing); // most are put off once
+            (noted.Fetched, noted.FetchedFirst, noted.FetchIsFirst) = (null, missing, false); // most are put off once
+        else if (!noted.FetchIsFirst && tier.IsFirst) // what it had to give up before, for others, shows nothing
+            (noted.Fetched, noted.FetchedFirst, noted.FetchTries, noted.FetchIsFirst) = (null, missing, 0, true);
         bool getsOn = since == 1 && missing != 0 && noted.FetchHeldIn != client.Commands
             && (noted.Fetched ??= [noted.FetchedFirst]).Count < FetchedMax && noted.Fetched.Add(missing);
         int tries = since switch { 0 => noted.FetchTries, 1 => noted.FetchTries + (getsOn ? 0 : 1), _ => 1 };

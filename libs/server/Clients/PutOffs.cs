@@ -18,6 +18,9 @@ internal sealed class PutOffs(Connection client)
     /// <summary>Number of the command that has been put off too often last.</summary>
     internal long FetchHeldIn = Connection.NoCommand;
 
+    /// <summary>It is the first of those that wait, and was when it was put off last: what it has come to since stays.</summary>
+    internal bool FetchIsFirst;
+
     /// <summary>What the command was put off for first.</summary>
     internal ulong FetchedFirst;
 

@@ -104,7 +104,7 @@ internal sealed unsafe class Fetching
         Connection client = _runner.Batch.Clients[_runner.At];
         if (client.PutOffs?.FetchTooMuchIn == client.Commands)
             throw FetchedKeys.TooMuch();
-        return FetchedKeys.MayTry(client, _tier!.Missing);
+        return FetchedKeys.MayTry(client, _tier!, _tier!.Missing);
     }
 
     // A script asks before it takes its locks.

@@ -62,6 +62,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
+    /// <summary>Bytes of fetched records in one segment that stay for the step of a session that has waited for longest, at most: a walk that needs more is waited for in place.</summary>
+    public long HeldBytesMax { get; init; } = 256 << 20;
+
     /// <summary>Bytes of records in several segments that one step may need together, where it needs more than one: half of what memory may hold.</summary>
     public long LongBytesMax { get; init; } = long.MaxValue;
 

@@ -49,6 +49,9 @@ public sealed unsafe partial class SessionTier
     /// <summary>What tells the record that the step which runs has come to, and that is not there, from others; 0: much is done again for it.</summary>
     public ulong Missing => Reads.Missing;
 
+    /// <summary>The step that runs is that of the turn which has waited for longest: all that it has come to since stays for it.</summary>
+    public bool IsFirst => Turn is { } turn && Reads.Waits.IsOfFirst(turn());
+
     /// <summary>How often steps have waited in place.</summary>
     public long Waited => Reads.Patience.Waits;
 

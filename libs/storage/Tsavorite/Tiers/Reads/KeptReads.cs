@@ -12,8 +12,6 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private const long BytesOfWaiting = 1 << 20;
     /// <summary>So many times as much is kept at most where others would go before the steps that were put off for them have come back.</summary>
     private const int TimesOfAwaited = 2;
-    /// <summary>So many times as much as one step may need before also what the first that waits has goes: a walk over all of a collection needs it at once.</summary>
-    private const int TimesOfHeld = 2;
     private const int LooksMax = 256; // at once: more are a walk over all that is kept, at each step
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
     public const int PlacedMax = 4096;
@@ -29,6 +27,9 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     /// <summary>Bytes of records in one segment that one step may need together, beside heads.</summary>
     public long BytesOfStep => tier.KeptBytesMax * TimesOfAwaited;
+
+    /// <summary>The same of the first step that waits: a walk over all of a collection needs it at once.</summary>
+    public long BytesOfFirst => tier.HeldBytesMax;
 
     /// <summary>Of records in several segments, which one step may need together, if they are more than one.</summary>
     public long LongBytesOfStep => tier.LongBytesMax;
@@ -152,7 +153,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 
     // Of those in several segments as many are awaited as were begun, which is seen to.
     private bool IsTooMuch(long bytes, ColdRead read) => read.Awaited == 0 ? bytes > tier.KeptBytesMax
-        : !read.IsLong && bytes > BytesOfStep * (read.IsHeld ? TimesOfHeld : 1);
+        : !read.IsLong && bytes > (read.IsHeld ? tier.HeldBytesMax : BytesOfStep);
 
     private void Count(ColdRead read, int by)
     {

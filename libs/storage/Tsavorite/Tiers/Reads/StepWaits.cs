@@ -49,10 +49,12 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
     // Who was the first, and is put off again, stays it. One that is framed again is the next command of its client by number.
     private void Join(ColdWait wait)
     {
-        bool goesOn = _first is { IsOver: true, Turn: > 0 } first && wait.Turn - first.Turn is 0 or 1;
-        wait.Place = goesOn ? _line.AddFirst(wait) : _line.AddLast(wait);
+        wait.Place = _first is { IsOver: true } && IsOfFirst(wait.Turn) ? _line.AddFirst(wait) : _line.AddLast(wait);
         Advance();
     }
+
+    /// <summary>The turn does again what the first waits for, or waited for: what that has had it has had for good.</summary>
+    public bool IsOfFirst(long turn) => _first is { Turn: > 0 } first && turn - first.Turn is 0 or 1;
 
     // True if another is the first.
     private bool Advance()
@@ -89,20 +91,21 @@ internal sealed class StepWaits(KeptReads kept, Action<ColdRead> prefer)
             _usedBy = turn;
         }
 
-        if (read.UsedBy == turn || (read.IsLong && !read.IsHeld) || read.IsInPlace || !TryCountUse(read))
+        if (read.UsedBy == turn || (read.IsLong && !read.IsHeld) || read.IsInPlace || !TryCountUse(read, turn))
             return;
         read.UsedBy = turn;
         _used.Add(read);
     }
 
     // As much as one step may need together, however many that are: of tens of thousands of keys a few move while the others are read, and all have to be there at once.
-    private bool TryCountUse(ColdRead read)
+    private bool TryCountUse(ColdRead read, long turn)
     {
         if (read.IsLong)
             return true; // as the first of those that wait needs it
         if (read.IsAmongHeads)
             return (_usedHeadBytes += KeptReads.CostOfHead(read.RecordBytes)) <= KeptReads.HeadBytesOfStep;
-        return (_usedBytes += read.RecordBytes) <= kept.BytesOfStep || _used.Count < UsedMax;
+        _usedBytes += read.RecordBytes;
+        return IsOfFirst(turn) ? _usedBytes <= kept.BytesOfFirst : _usedBytes <= kept.BytesOfStep || _used.Count < UsedMax;
     }
 
     private void ForgetUsed()
