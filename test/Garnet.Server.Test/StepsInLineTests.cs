@@ -131,4 +131,61 @@ internal sealed class StepsInLineTests
         Assert.That(stage.Figure("waits"), Is.EqualTo(0));
         foreach (TestClient other in others) other.Dispose();
     }
+
+    // More than is kept of all that wait: each has to read most of it again once he is the first, and that is no reason to have a core wait.
+    [Test]
+    public void Walks_through_several_large_collections_come_one_after_the_other_and_none_holds_the_core()
+    {
+        const int Collections = 6, Fields = 2500, Bytes = 4000;
+        using HangingStage stage = new(memoryBytes: 64 << 20, tierBytes: 128 << 20);
+        string value = new('v', Bytes);
+        for (int i = 0; i < Collections; i++)
+        {
+            for (int field = 0; field < Fields; field += 50)
+                stage.Other.Call(["HSET", $"key{i}", .. Enumerable.Range(field, 50).SelectMany(name => (string[])[$"{name}", value])]);
+            stage.Demote($"key{i}");
+        }
+        TestClient[] clients = [.. Enumerable.Range(0, Collections).Select(_ => stage.Connect())];
+        stage.Medium.TakesMs = 50;
+        for (int i = 0; i < Collections; i++) clients[i].Send("HVALS", $"key{i}");
+        foreach (TestClient client in clients) Assert.That(stage.Slowly(client.Read), Has.Length.EqualTo((Fields * (Bytes + 1)) + 1));
+        stage.Medium.TakesMs = 0;
+        Assert.That((stage.Figure("waits"), stage.Figure("refused")), Is.EqualTo((0, 0)));
+        foreach (TestClient client in clients) client.Dispose();
+    }
+
+    [Test]
+    public void What_somebody_needs_does_not_stand_behind_what_a_walk_reads_ahead()
+    {
+        const int Fields = 6000, Bytes = 4000, TakesMs = 100;
+        using HangingStage stage = new(memoryBytes: 64 << 20);
+        string value = new('v', Bytes);
+        for (int field = 0; field < Fields; field += 50)
+            stage.Other.Call(["HSET", "key", .. Enumerable.Range(field, 50).SelectMany(name => (string[])[$"{name}", value])]);
+        stage.Demote("key");
+        for (int i = 0; i < 10; i++) stage.Cold($"other{i}");
+        using TestClient client = stage.Connect(), other = stage.Connect();
+        stage.Medium.TakesMs = TakesMs;
+        long slowest = 0;
+        client.Send("HVALS", "key");
+        Task<string> walk = Task.Run(client.Read);
+        for (int i = 0; i < 10; i++)
+        {
+            Eventually.Holds(() => stage.Medium.Kept >= 64 || walk.IsCompleted || Passes(stage));
+            long from = stage.Clock.MonotonicUs;
+            Assert.That(stage.Slowly(() => other.Call("GET", $"other{i}")), Is.EqualTo("value"));
+            slowest = Math.Max(slowest, (stage.Clock.MonotonicUs - from) / 1000);
+        }
+        Assert.That(stage.Slowly(() => walk.Result), Has.Length.EqualTo((Fields * (Bytes + 1)) + 1));
+        stage.Medium.TakesMs = 0;
+        TestContext.Out.WriteLine($"{slowest} ms");
+        Assert.That(slowest, Is.InRange(TakesMs, 3 * TakesMs));
+    }
+
+    private static bool Passes(HangingStage stage)
+    {
+        stage.Clock.Advance(50);
+        stage.Other.Call("PING");
+        return false;
+    }
 }

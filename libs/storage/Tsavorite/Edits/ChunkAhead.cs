@@ -6,13 +6,10 @@ namespace Tsavorite;
 /// </summary>
 internal sealed class ChunkAhead
 {
-    /// <summary>
-    /// At once; and so many that are there are passed at most to find those. The device has a fourth of them at a time, which is what others wait for; with fewer a walk that is put
-    /// off would be done again from its beginning too often.
-    /// </summary>
-    public const int ChunksMax = 256;
-    private const int PassedMax = 2 * ChunksMax;
-    private const int ChunksFirst = 8, Growth = 2;
+    // Twice as many each time, as a walk that is put off is done again from its beginning: so it comes to each chunk a few times, however many there are. What may be on its way is bounded
+    // by bytes (ColdReads.MayGatherAhead), and others need not stand behind it (ColdRead.IsAhead). Another command of the client, which may look at a part alone, begins with fewer.
+    private const int ChunksFirst = 8, ChunksMax = 1 << 20, Growth = 2, ChunksOfNext = 128;
+    private const int PassedTimes = 2, PassedMin = 512; // so many that are there are passed at most to find those
 
     // A lack is taken for a walk's next if fewer chunks than this lie between it and what was fetched last. Looks at random chunks of a hundred come so close one time in ten, so that two
     // in a row are asked for before anything is fetched ahead.
@@ -25,18 +22,21 @@ internal sealed class ChunkAhead
     private ulong _toldOwner;
     private uint _told;
 
-    /// <summary>What of those behind the number is looked at at most.</summary>
-    public static uint EndOf(uint number, uint limit) => number + Math.Min(PassedMax, limit - Math.Min(limit, number & ~RootLimit.Sets));
+    /// <summary>What of those behind the number is looked at at most to find so many.</summary>
+    public static uint EndOf(uint number, uint limit, int chunks) =>
+        number + Math.Min((uint)Math.Max(PassedMin, PassedTimes * chunks), limit - Math.Min(limit, number & ~RootLimit.Sets));
 
     /// <summary>The chunk is lacked: so many that follow it are to be fetched with it. To be followed by one of the two that say where that ended.</summary>
-    /// <param name="client">Who lacks it (<see cref="HeldPatience.Client"/>): several go through one collection, each at his own place.</param>
+    /// <param name="turn">Whose turn it is (<see cref="SessionTier.Turn"/>): several clients go through one collection, each at his own place.</param>
     /// <param name="owner">Whose chunk it is.</param>
     /// <param name="number">Its number.</param>
-    public int Begin(long client, ulong owner, uint number)
+    public int Begin(long turn, ulong owner, uint number)
     {
-        _at = Find(client, owner, number >> SetShift);
+        _at = Find(turn >> SessionTier.ClientShift, owner, number >> SetShift);
         ref Walk walk = ref _walks[_at];
-        walk.LackedAt = ++_begun;
+        if (turn - walk.Turn is not (0 or 1)) // one that was put off is the next
+            walk.Chunks = Math.Min(walk.Chunks, ChunksOfNext);
+        (walk.Turn, walk.LackedAt) = (turn, ++_begun);
         bool goesOn = walk.IsOpen || number - walk.Next < GapMax;
         walk.Shown = goesOn ? Math.Min(walk.Shown + 1, ShownMin) : 0;
         walk.Chunks = walk.Shown == ShownMin ? Math.Clamp(walk.Chunks * Growth, ChunksFirst, ChunksMax) : 0;
@@ -76,7 +76,7 @@ internal sealed class ChunkAhead
 
     private struct Walk
     {
-        public long Client, LackedAt;
+        public long Client, Turn, LackedAt;
         public ulong Owner;
         public uint Set, Next;
         public int Chunks, Shown;

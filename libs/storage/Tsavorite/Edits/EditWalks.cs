@@ -28,9 +28,9 @@ public static unsafe class EditWalks
     {
         if (edit.Cold is not { } cold || !edit.Lacks(cold, *numbers, ChunkLack.Fetches))
             return;
-        int left = edit.Ahead.Begin(cold.Patience.Client, edit.Owner, *numbers), at = 1;
-        for (; at < count && left > 0 && cold.MayWalkAhead; at++)
-            left -= edit.Lacks(cold, numbers[at * apart], ChunkLack.Fetches) ? 1 : 0;
+        int left = edit.Ahead.Begin(cold.Patience.ThisTurn, edit.Owner, *numbers), at = 1;
+        for (; at < count && left > 0 && cold.MayGatherAhead; at++)
+            left -= edit.Lacks(cold, numbers[at * apart], ChunkLack.Fetches | ChunkLack.Ahead) ? 1 : 0;
         if (at < count)
             edit.Ahead.End(numbers[at * apart]);
         else
@@ -42,13 +42,13 @@ public static unsafe class EditWalks
     internal static void LookBehind(this ref RecordEdit edit, ColdReads cold, uint number)
     {
         ReadOnlySpan<uint> named = edit.Foreseen.TakeLacked(edit.Owner);
-        for (int i = 0; i < named.Length && cold.MayWalkAhead; i++) edit.Lacks(cold, named[i], ChunkLack.Fetches);
+        for (int i = 0; i < named.Length && cold.MayGatherAhead; i++) edit.Lacks(cold, named[i], ChunkLack.Fetches);
         if (named.Length > 0 || edit.Ahead.TakeTold(edit.Owner, number))
             return;
-        int left = edit.Ahead.Begin(cold.Patience.Client, edit.Owner, number);
-        uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value));
-        for (; next < end && left > 0 && cold.MayWalkAhead; next++)
-            left -= edit.Lacks(cold, next, ChunkLack.Fetches) ? 1 : 0;
+        int left = edit.Ahead.Begin(cold.Patience.ThisTurn, edit.Owner, number);
+        uint next = number + 1, end = ChunkAhead.EndOf(number, RootLimit.Of(edit.Value), left);
+        for (; next < end && left > 0 && cold.MayGatherAhead; next++)
+            left -= edit.Lacks(cold, next, ChunkLack.Fetches | ChunkLack.Ahead) ? 1 : 0;
         edit.Ahead.End(next);
     }
 

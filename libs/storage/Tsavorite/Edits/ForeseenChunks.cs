@@ -7,7 +7,8 @@ namespace Tsavorite;
 internal sealed class ForeseenChunks
 {
     private const int NumbersMax = 4096; // kept from one step to the next: more take long to be cleared
-    private readonly uint[] _lacked = new uint[ChunkAhead.ChunksMax];
+    private const int LackedMax = 256; // at once: four times as many as the device has at a time
+    private readonly uint[] _lacked = new uint[LackedMax];
     private HashSet<uint> _numbers = [];
     private ulong _owner;
     private int _lackedCount;

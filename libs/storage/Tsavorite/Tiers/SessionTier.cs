@@ -50,7 +50,7 @@ public sealed unsafe partial class SessionTier
     public ulong Missing => Reads.Missing;
 
     /// <summary>The step that runs is that of the turn which has waited for longest: all that it has come to since stays for it.</summary>
-    public bool IsFirst => Turn is { } turn && Reads.Waits.IsOfFirst(turn());
+    public bool IsFirst => Reads.Waits.IsOfFirst(Reads.Patience.ThisTurn);
 
     /// <summary>How often steps have waited in place.</summary>
     public long Waited => Reads.Patience.Waits;

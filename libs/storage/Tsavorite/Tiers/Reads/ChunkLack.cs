@@ -12,4 +12,7 @@ internal enum ChunkLack
 
     /// <summary>What is lacked is among the missing from then on (<see cref="ColdReads.HasMissing"/>).</summary>
     Fetches = 2,
+
+    /// <summary>It is not needed yet (<see cref="ColdRead.IsAhead"/>).</summary>
+    Ahead = 4,
 }

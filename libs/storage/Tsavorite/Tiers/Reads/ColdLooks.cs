@@ -91,7 +91,7 @@ internal static unsafe class ColdLooks
             if (reads.Known(word) is not null && ((how & ChunkLack.Coming) == 0 || reads.IsDone(word)))
                 continue;
             if ((how & ChunkLack.Fetches) != 0)
-                reads.Record(word);
+                reads.Ask(word, (how & ChunkLack.Ahead) != 0);
             bytes += core.Tier!.Segments.BytesMaxOf(word);
         }
         return bytes;

@@ -39,6 +39,8 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
     public LongRead? Long;
     public bool IsLong => Parts > 1;
+    /// <summary>A walk has asked for it before it comes to it, and nobody else has: what somebody needs does not stand behind it.</summary>
+    public bool IsAhead;
     /// <summary>Where it stands among those that the device has not got yet; in no list once it has it.</summary>
     public LinkedListNode<ColdRead>? QueuedAt;
     /// <summary>Somebody asks for its value. Until it has come; what nobody has asked for by then is not kept.</summary>

@@ -24,6 +24,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly QueuedReads _queued;
     private readonly KeptReads _kept;
     private readonly DeviceReads _device;
+    private readonly ReadEnds _ends;
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly LookCounts _looks = new();
@@ -31,7 +32,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     private readonly LongRoom _longRoom = new();
     private long _comingBytes, _steps, _needs;
     private int _pending;
-    private bool _hasNews, _isWaiting;
+    private bool _hasNews, _isWaiting, _asksAhead;
 
     public ColdReads(ColdTier tier, ReaderWake wake)
     {
@@ -40,6 +41,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
         _device = new DeviceReads(tier, wake);
         _kept = new KeptReads(tier, Discard);
         _queued = new QueuedReads(Refuse, Leave);
+        _ends = new ReadEnds(tier, _device, _queued, _longRoom, Keep);
         Waits = new StepWaits(_kept, _queued.Prefer);
         Patience = new HeldPatience(Discard);
     }
@@ -105,6 +107,10 @@ internal sealed unsafe partial class ColdReads : IDisposable
     /// <summary>True while pending reads alone take less than half of what may be kept; for walks, which free each record once they have passed it.</summary>
     public bool MayWalkAhead => _comingBytes < _tier.AskedBytesMax;
 
+    /// <summary>The same for a walk through chunks, all of which it needs at once: the first that waits has a fourth of what it may keep, as it is done again less often so.</summary>
+    public bool MayGatherAhead => MayWalkAhead
+        || (_comingBytes < _tier.HeldBytesMax / 4 && Waits.IsOfFirst(Patience.ThisTurn));
+
     /// <summary>The record that a cold word names, or null: it is among the missing then, and pinned.</summary>
     /// <exception cref="GarnetException">It cannot be read, or is not what was written.</exception>
     public byte* Record(ulong word)
@@ -113,6 +119,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         // what is not whole goes when its time has come
         if (Known(word) is { } read && (read.Serves(HeadsDo, _needs) || !_reads.Remove(word)))
         {
+            if (read.IsAhead && !_asksAhead)
+                _queued.Need(read);
             if (PassesDamaged && read.IsDamaged)
                 return null;
             if (read.State == ColdReadState.Failed || Patience.TryTell(read))
@@ -122,8 +130,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
             }
             if (read.State == ColdReadState.Ready)
             {
-                if (Patience.Turn is { } turn)
-                    Waits.Use(read, turn());
+                if (Patience.Turn is not null)
+                    Waits.Use(read, Patience.ThisTurn);
                 return read.Record;
             }
         }
@@ -134,7 +142,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ColdRead missing = new(word)
             {
                 Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
-                NeededIn = _needs,
+                NeededIn = _needs, IsAhead = _asksAhead,
             };
             missing.Serves(HeadsDo, _needs);
             _comingBytes += missing.BytesMax;
@@ -142,6 +150,22 @@ internal sealed unsafe partial class ColdReads : IDisposable
         }
         _wanted.Add(word);
         return null;
+    }
+
+    /// <summary>It is among the missing from now on, if it is not known.</summary>
+    /// <param name="word">Its word.</param>
+    /// <param name="isAhead">It is not needed yet.</param>
+    public void Ask(ulong word, bool isAhead)
+    {
+        _asksAhead = isAhead;
+        try
+        {
+            Record(word);
+        }
+        finally
+        {
+            _asksAhead = false;
+        }
     }
 
     /// <summary>The same of one of several that a step needs at once: those are read side by side, though they are more than is kept.</summary>
@@ -234,7 +258,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public ColdWait TakeWanted()
     {
         _tier.Count(TierCount.Postponed);
-        ColdWait wait = Waits.Take(_reads, _wanted, _needed, (_needs, Patience.Turn?.Invoke() ?? 0));
+        ColdWait wait = Waits.Take(_reads, _wanted, _needed, (_needs, Patience.ThisTurn));
         _hasNews |= Array.TrueForAll(wait.Reads, static read => read.State > ColdReadState.UnderWay); // no read's end will wake it
         ForgetWanted();
         Submit(); // it may be the first
@@ -250,8 +274,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
         {
             if (!_reads.TryAdd(read.Word, read))
             {
-                _reads[read.Word].Serves(!read.IsWanted, read.ValueNeededIn);
-                ComesNot(read); // missing twice
+                AskTwice(_reads[read.Word], read);
+                ComesNot(read);
                 continue;
             }
             if (PlacedReads.IsInMemory(_segments, read))
@@ -277,6 +301,14 @@ internal sealed unsafe partial class ColdReads : IDisposable
         Submit();
     }
 
+    // Missing twice in a step.
+    private void AskTwice(ColdRead known, ColdRead read)
+    {
+        known.Serves(!read.IsWanted, read.ValueNeededIn);
+        if (known.IsAhead && !read.IsAhead)
+            _queued.Need(known);
+    }
+
     /// <summary>Takes what has come; true if something has. What has been there for long enough is given up.</summary>
     public bool Poll(long nowMs)
     {
@@ -284,7 +316,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             _hasNews |= Waits.ForgetOver();
         if (_pending > 0 || _device.IsOwed)
         {
-            TakeCome();
+            _hasNews |= _ends.TakeCome();
             while (_pending > 0 && _device.NextLate() is { } late) GiveUp(late);
             Submit();
         }
@@ -447,55 +479,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
         return true;
     }
 
-    private void TakeCome()
-    {
-        for (; _device.TryTake(out ColdRead read, out int part, out int result); _hasNews = true) Finish(read, part, result);
-    }
-
-    private void Finish(ColdRead read, int part, int result)
-    {
-        if (read.IsLong)
-        {
-            FinishPart(read, part, result);
-            return;
-        }
-        _comingBytes -= read.BytesMax;
-        _tier.CountRead(read.Bytes, _tier.NowUs - read.BegunAtUs);
-        if (read.TryMeasure(result, out int bytes, out int error))
-            LongRoom.Keep(read, (byte*)read.To + read.Skip, bytes);
-        else
-            Fail(read, error);
-        _device.GiveBack(read);
-        Keep(read);
-    }
-
-    private void FinishPart(ColdRead read, int number, int result)
-    {
-        bool hadMore = read.Long!.HasMore;
-        read.Long.End(number, result);
-        if (hadMore && !read.Long.HasMore)
-            _queued.RemoveFirstLong(); // it is the first: the rest is not read
-        if (!read.Long.IsOver)
-            return;
-        _comingBytes -= read.BytesMax;
-        bool isSound = read.Long.IsSound(out int bytes);
-        _tier.CountRead(read.Long.ReadBytes, _tier.NowUs - read.BegunAtUs);
-        read.Record = (byte*)read.To;
-        (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);
-        if (!isSound)
-            Fail(read, read.Long.Error);
-        else if (!read.IsWanted)
-            _longRoom.KeepHead(read);
-        Keep(read);
-    }
-
-    private void Fail(ColdRead read, int error)
-    {
-        (read.State, read.Error) = (ColdReadState.Failed, error);
-        _tier.CountFailure(read, error);
-        FreeLong(read);
-    }
-
     // The device has not answered: whoever waits for it has an error. Where it owes much what is behind it does not wait as long as this has.
     private void GiveUp(ColdRead late)
     {
@@ -519,7 +502,6 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void BeLate(ColdRead read)
     {
-        _comingBytes -= read.BytesMax;
         (read.State, read.Error) = (ColdReadState.Failed, Libc.ETIMEDOUT);
         _hasNews = true;
         Keep(read);
@@ -546,7 +528,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 
     private void Keep(ColdRead read)
     {
-        _pending--;
+        (_pending, _comingBytes) = (_pending - 1, _comingBytes - read.BytesMax);
         Unpin(read);
         _kept.Add(read, _steps);
     }

@@ -42,13 +42,13 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>Tells the turn that runs, a command's with all that it runs, from others; null: each read is for itself.</summary>
     public Func<long>? Turn { get; set; }
 
-    /// <summary>Whose turn runs, as a number; 0: of nobody's in particular.</summary>
-    public long Client => Turn is { } turn ? turn() >> SessionTier.ClientShift : 0;
+    /// <summary>The turn that runs; 0 where none is told from others.</summary>
+    public long ThisTurn => Turn?.Invoke() ?? 0;
 
     /// <summary>True if the turn that runs has waited for as long as it may: what is not there it does not get. Another turn than at the last call has all of its time.</summary>
     public bool IsTurnSpent()
     {
-        long turn = Turn is { } which ? which() : 0;
+        long turn = ThisTurn;
         if (Turn is null || turn != _turn)
             (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
         return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong);
@@ -71,7 +71,7 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     {
         read.RefusedIn = _step;
         if (isNeeded)
-            (_isToBeTold, _toBeToldBy) = (true, Turn?.Invoke() ?? 0);
+            (_isToBeTold, _toBeToldBy) = (true, ThisTurn);
     }
 
     /// <summary>True if the step that runs has given it up.</summary>
@@ -104,7 +104,7 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>Another step begins, or the same one anew.</summary>
     public void BeginStep()
     {
-        _isToBeTold &= _toBeToldBy == (Turn?.Invoke() ?? 0); // another turn begins: the one that was to be told had no need of it
+        _isToBeTold &= _toBeToldBy == (ThisTurn); // another turn begins: the one that was to be told had no need of it
         _step += _isToBeTold ? 0 : 1;
         ForgetRefused();
     }
