@@ -305,10 +305,12 @@ internal sealed class ColdTier : IDisposable
     /// <summary>So much was written to a segment, or was not.</summary>
     public void CountWrite(uint number, int bytes, int error)
     {
-        if (!Segments.IsInMemory(number))
-            Budget.Spend(bytes);
         if (error == 0)
+        {
+            if (!Segments.IsInMemory(number))
+                Budget.Spend(bytes);
             Count(TierCount.WrittenBytes, bytes);
+        }
         else
         {
             Count(TierCount.WriteFailures);

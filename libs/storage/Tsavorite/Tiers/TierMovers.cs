@@ -200,9 +200,8 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool StepLocked(long nowMs)
     {
-        if (_seal is { } seal)
+        if (Interlocked.Exchange(ref _seal, null) is { } seal)
         {
-            _seal = null;
             SealLocked();
             seal.TrySetResult();
         }
