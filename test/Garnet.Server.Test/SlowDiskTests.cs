@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Garnet.Server.Commands;
 using Garnet.Server.Test.Admission;
 using Garnet.Server.Test.Net;
@@ -294,6 +295,29 @@ internal sealed class SlowDiskTests
         Assert.That(stage.Other.Call("HVALS", "key"), Has.Length.EqualTo((fields * (value.Length + 1)) + 1));
         TestContext.Out.WriteLine($"put off {stage.Figure("postponed") - postponed} times, waited {stage.Figure("waits")}");
         Assert.That(stage.Figure("waits") > 0, Is.EqualTo(isInPlace));
+    }
+
+    // Pieces of a collection that is gone have to be read to be removed: by the movers, not by whoever wants room meanwhile.
+    [Test]
+    public void Who_makes_room_does_not_wait_for_pieces_of_what_was_removed()
+    {
+        using HangingStage stage = new(memoryBytes: 24 << 20, tierBytes: 256 << 20);
+        for (int i = 0; i < 4; i++)
+        {
+            stage.Fill("set", 20_000);
+            stage.Demote("key");
+            Assert.That(stage.Other.Call("RENAME", "key", $"key{i}"), Is.EqualTo("OK"));
+            stage.Demote($"key{i}");
+        }
+        ConcurrentBag<string?> waiting = [];
+        stage.Medium.Waiting = () => waiting.Add(Thread.CurrentThread.Name);
+        stage.Medium.TakesMs = 50;
+        Assert.That(stage.Slowly(() => stage.Other.Call("UNLINK", "key0", "key1", "key2", "key3")), Is.EqualTo("4"));
+        string value = new('v', 100_000);
+        for (int i = 0; i < 400; i++) Assert.That(stage.Slowly(() => stage.Other.Call("SET", $"other{i}", value)), Is.EqualTo("OK"));
+        stage.Medium.TakesMs = 0;
+        Assert.That(waiting.Distinct(), Has.None.StartsWith("reactor"));
+        Assert.That(waiting, Is.Not.Empty, "movers do");
     }
 
     [TestCase("HGETALL")]

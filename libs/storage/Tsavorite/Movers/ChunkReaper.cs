@@ -2,8 +2,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// Removes the chunks of roots that are gone, some with each lock hold. The log has the removal of the root, and with it these.
-/// What is removed is saved for a running snapshot: like a writer, it stops while that is behind. Movers step it, and whoever makes room:
-/// the reads that they share are used under the gate alone.
+/// What is removed is saved for a running snapshot: like a writer, it stops while that is behind. Movers step it, and whoever makes room, who waits neither for the
+/// tier nor for movers that do: the reads that they share are used under the gate alone.
 /// </summary>
 internal sealed unsafe class ChunkReaper : IDisposable
 {
@@ -24,8 +24,13 @@ internal sealed unsafe class ChunkReaper : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _cold?.Dispose();
 
-    /// <summary>At most that many lock holds of work; true if it found some, there or where it passed over a partition that somebody holds.</summary>
-    public bool Step(int holds, bool passesHeld)
+    /// <summary>At most that many lock holds of a mover's work; true if it found some, there or where it passed over a partition that somebody holds.</summary>
+    public bool Step(int holds) => Step(holds, isMover: true);
+
+    /// <summary>The same for whoever makes room, of what is at hand; true if some of it is gone.</summary>
+    public bool StepAtHand(int holds) => Step(holds, isMover: false);
+
+    private bool Step(int holds, bool isMover)
     {
         bool worked = false;
         if (Volatile.Read(ref _againUs) is not 0 and var again && _core.Tier!.NowUs < again)
@@ -37,14 +42,13 @@ internal sealed unsafe class ChunkReaper : IDisposable
             {
                 if (_core.Snapshots.Running is { Behind: true })
                     return false;
+                worked |= isMover;
+                if ((isMover && Partition.IsHeld(partition)) || !Reap(partition, isMover))
+                    break;
                 worked = true;
-                if (passesHeld && Partition.IsHeld(partition))
-                    break;
-                if (!Reap(partition))
-                    break;
             }
         }
-        if (worked && _cold != null)
+        if (worked && isMover && _cold != null)
         {
             lock (_gate)
                 _cold.Release();
@@ -52,10 +56,14 @@ internal sealed unsafe class ChunkReaper : IDisposable
         return worked;
     }
 
-    // False if it met what the device may still bring.
-    private bool Reap(Partition* partition)
+    // False if it met what the device has not brought.
+    private bool Reap(Partition* partition, bool isMover)
     {
-        lock (_gate)
+        if (isMover)
+            _gate.Enter();
+        else if (!_gate.TryEnter())
+            return false;
+        try
         {
             _cold?.BeginStep();
             Partition.Enter(partition);
@@ -71,9 +79,17 @@ internal sealed unsafe class ChunkReaper : IDisposable
                 Interlocked.Decrement(ref _core.Orphans);
             }
             Partition.Exit(partition);
-            if (_cold is { HasMissing: true })
+            if (_cold is not { HasMissing: true })
+                return !isLate;
+            if (isMover)
                 _cold.Fetch();
-            return !isLate;
+            else
+                _cold.Forget(); // a mover comes to it, and waits
+            return isMover && !isLate;
+        }
+        finally
+        {
+            _gate.Exit();
         }
     }
 

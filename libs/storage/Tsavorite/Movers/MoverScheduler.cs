@@ -127,7 +127,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }
-        worked |= _reaper.Step(HoldsPerRound, passesHeld: true);
+        worked |= _reaper.Step(HoldsPerRound);
         Arena arena = _core.Arena;
         worked |= RelieveAhead(nowMs);
         long mayBeTaken = arena.Ceiling - arena.Used + (arena.Ceiling / AheadPart);
@@ -223,11 +223,11 @@ internal sealed unsafe class MoverScheduler : IDisposable
     }
 
     // What is no record's any more, a part of it; false if there is none that is worth its while.
-    private bool GiveBack(long nowMs) => _core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false)
+    private bool GiveBack(long nowMs) => _core.Records.ReturnExtents(EvictionsPerRound) || _reaper.StepAtHand(HoldsPressed)
         || CleanSome(nowMs);
 
     // True while there may be something for GiveBack: nothing more is evicted before that is given back.
-    private bool HasDead => _core.Records.HasWaiting || Volatile.Read(ref _core.Orphans) != 0 || _core.Records.Cleanable != 0;
+    private bool HasDead => _core.Records.HasWaiting || IsReaping || _core.Records.Cleanable != 0;
 
     // Dead space first, wherever it lies; where there is none, records by policy until there is some.
     private Relief Relieve(long need, long nowMs, bool isBrief, bool waits = true)
@@ -251,10 +251,13 @@ internal sealed unsafe class MoverScheduler : IDisposable
             if (EvictSome(policy) || CleanLast(nowMs) || _core.Records.HasWaiting || _core.Records.AwaitReturned(returned))
                 continue;
             if (IsShort(need))
-                return Tiers is { RoomComes: true } ? Relief.Coming : Relief.None;
+                return Tiers is { RoomComes: true } || IsReaping ? Relief.Coming : Relief.None;
         }
         return Relief.Enough;
     }
+
+    // A mover is at it, and may have to wait for the tier.
+    private bool IsReaping => Volatile.Read(ref _core.Orphans) != 0;
 
     private bool IsShort(long need) => _core.Arena.Used + _core.Arena.Promised + need > _core.Arena.Ceiling;
 
