@@ -1,0 +1,7 @@
+namespace Garnet.Server.Backups;
+
+/// <summary>How one backup is taken.</summary>
+/// <param name="CreatedMs">Its moment, Unix milliseconds.</param>
+/// <param name="Key">What it is encrypted with; null if it is not.</param>
+/// <param name="RedisVersion">The version of Redis that its RDB file names.</param>
+internal sealed record BackupTerms(long CreatedMs, byte[]? Key, string RedisVersion);
