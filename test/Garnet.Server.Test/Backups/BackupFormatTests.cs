@@ -73,7 +73,27 @@ internal sealed class BackupFormatTests
         byte[]? key = isEncrypted ? BackupBytes.Key : null;
         byte[] backup = BackupBytes.Of(BackupBytes.Rdb(3), 3, key);
         Assert.That(() => BackupBytes.Proven([.. backup, .. new byte[more]], key), Throws.TypeOf<GarnetException>());
-        Assert.That(() => BackupBytes.Proven([.. backup, .. backup], key), Throws.TypeOf<GarnetException>());
+        Assert.That(() => BackupBytes.Proven(Sealed([.. backup, .. backup]), key), Throws.TypeOf<GarnetException>().With.Message.Contains("not as long as it says"));
+        byte[] between = [.. backup[..^BackupTrailer.Bytes], .. new byte[more], .. backup[^BackupTrailer.Bytes..]];
+        Assert.That(() => BackupBytes.Proven(Sealed(between), key), Throws.TypeOf<GarnetException>().With.Message.Contains("not as long as it says"));
+    }
+
+    [TestCase(8, 2, "it has version 2 of the format")]
+    [TestCase(10, 2, "its header is damaged")]
+    [TestCase(10, 1, "its header is damaged", Description = "encrypted without a salt")]
+    [TestCase(12, 129, "its header is damaged")]
+    [TestCase(23, 0x80, "its header is damaged", Description = "a moment before 1970")]
+    [TestCase(22, 0x7F, "its header is damaged", Description = "a moment that no calendar has")]
+    [TestCase(28, 1, "its header is damaged")]
+    [TestCase(40, 1, "its header is damaged", Description = "a salt of what is not encrypted")]
+    [TestCase(73, 7, "its header is damaged", Description = "a version that would ring on a terminal")]
+    [TestCase(104, 1, "its header is damaged")]
+    [TestCase(127, 1, "its header is damaged")]
+    public void A_header_that_means_nothing_is_refused_also_behind_a_right_checksum(int at, int value, string why)
+    {
+        byte[] backup = BackupBytes.Of(BackupBytes.Rdb(3), 3, key: null);
+        backup[at] = (byte)value;
+        Assert.That(() => BackupBytes.Proven(Sealed(backup), null), Throws.TypeOf<GarnetException>().With.Message.Contains(why));
     }
 
     [Test]
@@ -161,17 +181,17 @@ internal sealed class BackupFormatTests
     }
 
     // Sizes whose sums would not fit into 64 bits are told from the file's by comparison alone.
-    [TestCase(long.MaxValue)]
-    [TestCase(long.MinValue)]
-    [TestCase(BackupFormat.PayloadBytesMax)]
-    [TestCase(BackupFormat.PayloadBytesMax + 1)]
-    [TestCase(0)]
-    [TestCase(-1)]
-    public void A_size_that_cannot_be_is_refused(long payloadBytes)
+    [TestCase(long.MaxValue, "does not end as a backup does")]
+    [TestCase(long.MinValue, "does not end as a backup does")]
+    [TestCase(BackupFormat.PayloadBytesMax, "not as long as it says")]
+    [TestCase(BackupFormat.PayloadBytesMax + 1, "does not end as a backup does")]
+    [TestCase(0, "does not end as a backup does")]
+    [TestCase(-1, "does not end as a backup does")]
+    public void A_size_that_cannot_be_is_refused(long payloadBytes, string why)
     {
         byte[] backup = BackupBytes.Of(BackupBytes.Rdb(3), 3, key: null);
         BinaryPrimitives.WriteInt64LittleEndian(backup.AsSpan(backup.Length - BackupTrailer.Bytes + 8), payloadBytes);
-        Assert.That(() => BackupBytes.Proven(Sealed(backup), null), Throws.TypeOf<GarnetException>());
+        Assert.That(() => BackupBytes.Proven(Sealed(backup), null), Throws.TypeOf<GarnetException>().With.Message.Contains(why));
     }
 
     [TestCase("backup-20261130T140853Z.grnb", true)]

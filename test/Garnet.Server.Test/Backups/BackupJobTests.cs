@@ -83,6 +83,7 @@ internal sealed class BackupJobTests
             Eventually.Holds(() => stage.Backups.Taken == taken + 1 && !stage.Backups.IsRunning);
         }
 
+        stage.Client.Call("CONFIG", "SET", "backup-every", "0"); // two servers in one directory would remove what the other one begins
         using var again = new EmbeddedServer(clock: stage.Clock, adjust: settings => (settings.Backups.Path, settings.Backups.EverySeconds) = (stage.Folder, DayMs / 1000));
         BackupJob backups = again.Server.Context.Backups;
         Eventually.Holds(() => backups.Known.Count == 2);
@@ -90,7 +91,7 @@ internal sealed class BackupJobTests
         backups.StartIfDue();
         Assert.That((backups.IsRunning, backups.Taken), Is.EqualTo((false, 0L)), "its last one was taken before it started");
         stage.Clock.ShiftMs += 60_000;
-        Eventually.Holds(() => backups.Taken + stage.Backups.Taken == 4);
+        Eventually.Holds(() => backups.Taken == 1);
     }
 
     [Test]
