@@ -19,6 +19,7 @@ internal sealed class BackupJob : IDisposable
 {
     private const int TickMs = 1000;
     private const long RetryMs = 60_000;
+    private const long SavedBytesLeast = 64 << 20, SavedParts = 4; // of the memory limit, beside which that is
     private const string GivenUp = "it was given up, as the server stops or gets other data";
 
     private readonly ServerCore _server;
@@ -222,7 +223,8 @@ internal sealed class BackupJob : IDisposable
     {
         byte[]? key = Key();
         BackupShelf shelf = Open();
-        var terms = new BackupTerms(_server.Clock.UnixMs, key, _server.Settings.Inspect.RedisVersion);
+        long savedMax = Math.Max(SavedBytesLeast, _server.MemoryLimitBytes / SavedParts);
+        var terms = new BackupTerms(_server.Clock.UnixMs, key, _server.Settings.Inspect.RedisVersion, savedMax);
         var run = new BackupRun(shelf, _role, terms, _server.Clock);
         lock (_gate)
             _run = run;

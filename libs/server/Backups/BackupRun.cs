@@ -50,7 +50,9 @@ internal sealed class BackupRun(BackupShelf shelf, CopyRole role, BackupTerms te
 
     private void Write(IDiskFile file, CancellationToken ended)
     {
-        using StoreSnapshot snapshot = role.Cut(new SnapshotOptions { PartitionsAtOnce = 1, Ended = ended }, ended)
+        long most = terms.SavedBytesMax; // nobody is had to wait before that, as its disk may be one that never answers (backups.K2)
+        var options = new SnapshotOptions { PartitionsAtOnce = 1, BufferBytes = most, BufferBytesMax = most, Ended = ended };
+        using StoreSnapshot snapshot = role.Cut(options, ended)
             ?? throw new OperationCanceledException(ended);
         var header = new BackupHeader
         {

@@ -236,6 +236,30 @@ internal sealed class BackupJobTests
     }
 
     [Test]
+    public void Writers_do_not_wait_for_the_disk_of_a_backup()
+    {
+        const int Keys = 9000, Bytes = 10_000, PerRequest = 100; // more than is saved for a backup
+        using var gate = new ManualResetEventSlim();
+        HeldDisk? disk = null;
+        using BackupStage stage = new(inner => disk = new HeldDisk(inner, gate), static settings => settings.Memory.MaxMemoryBytes = 220 << 20);
+        Fill("a");
+        Assert.That(stage.Client.Call("BACKUP", "NOW"), Is.EqualTo("Background backup started"));
+        Eventually.Holds(() => disk is { IsAsked: true });
+        Fill("b");
+        gate.Set();
+        stage.Await();
+        Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("writers changed more meanwhile"));
+        Assert.That(stage.Files, Is.Empty);
+
+        void Fill(string letter)
+        {
+            string value = new(letter[0], Bytes);
+            for (int from = 0; from < Keys; from += PerRequest)
+                Assert.That(stage.Client.Call(["MSET", .. Enumerable.Range(from, PerRequest).SelectMany(i => (string[])[$"k{i}", value])]), Is.EqualTo("OK"));
+        }
+    }
+
+    [Test]
     public void The_list_tells_of_each()
     {
         using BackupStage stage = new();
@@ -363,18 +387,19 @@ internal sealed class BackupJobTests
         public void SyncDirectory() => inner.SyncDirectory();
     }
 
-    /// <summary>A disk that makes a file once it is let.</summary>
+    /// <summary>A disk that writes once it is let.</summary>
     private sealed class HeldDisk(IDisk inner, ManualResetEventSlim gate) : IDisk
     {
+        private volatile bool _isAsked;
+
+        /// <summary>True once it is to write something.</summary>
+        public bool IsAsked => _isAsked;
+
         public string Path => inner.Path;
 
         public IReadOnlyList<string> List() => inner.List();
 
-        public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
-        {
-            gate.Await();
-            return inner.Create(name, bytes, caching);
-        }
+        public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered) => new HeldFile(this, inner.Create(name, bytes, caching));
 
         public IDiskFile Open(string name) => inner.Open(name);
 
@@ -383,5 +408,29 @@ internal sealed class BackupJobTests
         public void Delete(string name) => inner.Delete(name);
 
         public void SyncDirectory() => inner.SyncDirectory();
+
+        private sealed class HeldFile(HeldDisk disk, IDiskFile file) : IDiskFile
+        {
+            public long Length => file.Length;
+
+            public int Alignment => file.Alignment;
+
+            public void Write(long offset, ReadOnlySpan<byte> bytes)
+            {
+                disk._isAsked = true;
+                disk.Await();
+                file.Write(offset, bytes);
+            }
+
+            public int Read(long offset, Span<byte> to) => file.Read(offset, to);
+
+            public void Sync() => file.Sync();
+
+            public void SetLength(long bytes) => file.SetLength(bytes);
+
+            public void Dispose() => file.Dispose();
+        }
+
+        private void Await() => gate.Await();
     }
 }
