@@ -9,7 +9,7 @@ namespace Garnet.Host;
 internal sealed class CommandLine
 {
     /// <summary>Words in the first place that are no file.</summary>
-    public const string Verbs = "ping, status, doctor, check, repair and migrate";
+    public const string Verbs = "ping, status, doctor, check, repair, restore and migrate";
 
     public CommandVerb Verb { get; private set; }
     public string? ConfigFile { get; private set; }
@@ -24,8 +24,8 @@ internal sealed class CommandLine
     public bool AsJson { get; private set; }
     /// <summary>True if a status is to be said again and again.</summary>
     public bool Watches { get; private set; }
-    /// <summary>What a migration is told, as it stands.</summary>
-    public string[] MigrationWords { get; private set; } = [];
+    /// <summary>What a migration, or a restore, is told, as it stands.</summary>
+    public string[] VerbWords { get; private set; } = [];
     /// <summary>The first word behind the configuration file that is no option, which is a setting's name as with redis-server, or a mistake; null if there is none.</summary>
     public string? BareName { get; private set; }
     /// <summary>Each setting's name and its words, in order.</summary>
@@ -39,8 +39,8 @@ internal sealed class CommandLine
             return line.TakeDataVerb(args);
         if (args is ["help"])
             args = ["--help"];
-        if (args is ["migrate", ..])
-            return line.TakeMigration(args[1..]);
+        if (args is ["migrate" or "restore", ..])
+            return line.TakeVerb(args[0] == "migrate" ? CommandVerb.Migrate : CommandVerb.Restore, args[1..]);
         if (args is ["ping" or "health", ..])
             (line.Verb, at) = (CommandVerb.Ping, 1);
         else if (args is ["status" or "doctor", ..])
@@ -56,9 +56,9 @@ internal sealed class CommandLine
         return line;
     }
 
-    private CommandLine TakeMigration(string[] words)
+    private CommandLine TakeVerb(CommandVerb verb, string[] words)
     {
-        (Verb, MigrationWords) = (words.Any(static word => word is "--help" or "-h") ? CommandVerb.Help : CommandVerb.Migrate, words);
+        (Verb, VerbWords) = (words.Any(static word => word is "--help" or "-h") ? CommandVerb.Help : verb, words);
         return this;
     }
 

@@ -11,6 +11,7 @@ internal enum CommandVerb
     CheckData,
     RepairData,
     Migrate,
+    Restore,
     PrintReference,
     Help,
     Version,

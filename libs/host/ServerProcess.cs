@@ -34,7 +34,8 @@ public static class ServerProcess
                 CommandVerb.Help => Say(Usage.Text),
                 CommandVerb.Version => Say(Banner.Name),
                 CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
-                CommandVerb.Migrate => MigrateVerb.Run(line.MigrationWords),
+                CommandVerb.Migrate => MigrateVerb.Run(line.VerbWords),
+                CommandVerb.Restore => RestoreVerb.Run(line.VerbWords),
                 CommandVerb.PrintReference => AnswerStream.Run(output => Reference.Print(line.Reference, output)),
                 _ => RunConfigured(line, beside),
             };

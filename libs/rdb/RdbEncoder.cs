@@ -9,7 +9,7 @@ namespace Garnet.Rdb;
 /// <summary>
 /// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a stream needs a form of
 /// version 10, and a hash with fields that expire one of version 12. No version has a form for members of a sorted set that expire:
-/// those that are not due are written without their times.
+/// those that are not due are written without their times, which <see cref="TellsAll"/> has follow as fields of our own.
 /// </summary>
 public unsafe struct RdbEncoder : IExamine
 {
@@ -29,6 +29,9 @@ public unsafe struct RdbEncoder : IExamine
 
     /// <summary>The moment by which entries are due, if it is later than the record's own.</summary>
     public long NowMs;
+
+    /// <summary>What RDB has no form for stands in fields of our own (<see cref="OwnFields"/>), which others pass over.</summary>
+    public bool TellsAll;
 
     /// <summary>The version a reader must know.</summary>
     public int Version;
@@ -51,6 +54,7 @@ public unsafe struct RdbEncoder : IExamine
         switch (record.Kind)
         {
             case RecordKind.String:
+                TellTag(record.ETag);
                 Begin(RdbType.String);
                 To.String(new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
                 break;
@@ -116,12 +120,41 @@ public unsafe struct RdbEncoder : IExamine
         {
             if (walk.Current.IsDue(nowMs))
                 continue;
-            LostMemberTimes |= form == EntryForm.Scored && walk.Current.ExpireAtMs != 0;
+            LostMemberTimes |= form == EntryForm.Scored && walk.Current.ExpireAtMs != 0 && !TellsAll;
             To.String(walk.Current.KeySpan);
             if (form == EntryForm.Pair)
                 To.String(walk.Current.ValueSpan);
             else if (form == EntryForm.Scored)
                 To.Double(walk.Current.Score);
+        }
+
+        if (TellsAll && form == EntryForm.Scored && Root.Has(record.Value, RootFlags.Expiring))
+            TellMemberTimes(ref record, nowMs);
+    }
+
+    private void TellTag(ulong tag)
+    {
+        if (!TellsAll || tag == 0)
+            return;
+        To.Byte((byte)RdbMark.Auxiliary);
+        To.String(OwnFields.ETag);
+        To.Length(sizeof(ulong));
+        To.Int64((long)tag);
+    }
+
+    private void TellMemberTimes(ref RecordEdit record, long nowMs)
+    {
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, EntryForm.Scored))
+        {
+            if (walk.Current.ExpireAtMs == 0 || walk.Current.IsDue(nowMs))
+                continue;
+            To.Byte((byte)RdbMark.Auxiliary);
+            To.String(OwnFields.MemberTime);
+            To.Length((ulong)(sizeof(long) + (long)walk.Current.KeySpan.Length));
+            To.Int64(walk.Current.ExpireAtMs);
+            To.Bytes.Append(walk.Current.KeySpan);
+            To.Relieve();
         }
     }
 

@@ -38,8 +38,7 @@ public sealed unsafe class RdbFile : IDisposable
 
         _view.SafeMemoryMappedViewHandle.AcquirePointer(ref _start);
         var header = new ReadOnlySpan<byte>(_start, HeaderBytes);
-        if (!header.StartsWith("REDIS"u8)
-            || !int.TryParse(Encoding.ASCII.GetString(header[5..]), NumberStyles.None, CultureInfo.InvariantCulture, out _version))
+        if (!TryVersion(header, out _version))
             throw Damage(0, "it does not begin as an RDB file does");
         if (_version is < 1 or > RdbPayload.VersionMax)
             throw new GarnetException(ExitKind.Data, $"cannot import {path}",
@@ -52,6 +51,14 @@ public sealed unsafe class RdbFile : IDisposable
 
     /// <summary>Its length in bytes.</summary>
     public long Bytes => _bytes;
+
+    /// <summary>The version that the first bytes tell; false if they are of something else.</summary>
+    internal static bool TryVersion(ReadOnlySpan<byte> header, out int version)
+    {
+        version = 0;
+        return header.StartsWith("REDIS"u8) && int.TryParse(
+            Encoding.ASCII.GetString(header["REDIS"u8.Length..HeaderBytes]), NumberStyles.None, CultureInfo.InvariantCulture, out version);
+    }
 
     /// <summary>The entries, behind the header.</summary>
     public RdbCursor Open() => new(_start + HeaderBytes, _start + _bytes);

@@ -1,8 +1,8 @@
-using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
 using Garnet.Types;
+using Garnet.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Rdb;
@@ -11,27 +11,28 @@ namespace Garnet.Rdb;
 /// Fills an empty store from an RDB file of Redis. All or nothing: what cannot be understood ends the start, before anything of it
 /// has been kept, so that no data is left behind unnoticed.
 /// </summary>
-public sealed unsafe class RdbImport : IDisposable
+public sealed unsafe class RdbImport : IRdbEntries, IDisposable
 {
     private const int SlackBytes = 64, ReportEvery = 4096;
-    private const int ModuleEnd = 0, ModuleFloat = 3, ModuleDouble = 4, ModuleString = 5;
 
     private readonly Store _store;
     private readonly EncodingSettings _encoding;
     private readonly RdbFile _file;
     private readonly JobProgress _progress;
     private readonly StoreSession _session;
-    private readonly NativeArray<byte> _key = new(Store.KeyBytesMax + SlackBytes);
+    private readonly RdbEntries _entries;
     private readonly List<byte[]> _functions = [];
     private readonly long _nowMs;
     private readonly int _databases;
     private uint _namespace;
-    private long _expireAtMs;
+    private KeyRef _last;
+    private bool _isLastThere;
 
     /// <summary>Fills the store, whose databases are numbered below <paramref name="databases"/>; keys that expire up to <paramref name="nowMs"/> are left out.</summary>
     public RdbImport(Store store, RdbFile file, EncodingSettings encoding, int databases, long nowMs, JobProgress progress)
     {
         _store = store;
+        _entries = new RdbEntries(this);
         _encoding = encoding;
         _file = file;
         _progress = progress;
@@ -61,14 +62,17 @@ public sealed unsafe class RdbImport : IDisposable
         _file.Check(_progress.Add);
         _progress.Begin("importing an RDB file", _file.Bytes);
         RdbCursor from = _file.Open();
-        long told = 0;
-        while (Take(ref from))
+        for (long told = 0, read = 0; ; read++)
         {
-            if (Keys % ReportEvery == 0)
-            {
-                _progress.Add(_file.OffsetOf(from.At) - told);
-                told = _file.OffsetOf(from.At);
-            }
+            byte* start = from.At;
+            if (_entries.Take(ref from, out bool isEnd) is { } why)
+                throw _file.Damage(_file.OffsetOf(start), why);
+            if (isEnd)
+                break;
+            if (read % ReportEvery != 0)
+                continue;
+            _progress.Add(_file.OffsetOf(from.At) - told);
+            told = _file.OffsetOf(from.At);
         }
 
         from.Free();
@@ -76,88 +80,55 @@ public sealed unsafe class RdbImport : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _key.Dispose();
+    public void Dispose() => _entries.Dispose();
 
-    // One entry; false behind the last one.
-    private bool Take(ref RdbCursor from)
+    /// <inheritdoc/>
+    string? IRdbEntries.Select(ulong database)
     {
-        byte* start = from.At;
-        if (!from.TryByte(out byte first))
-            throw Damage(start, "it ends in the middle");
-        bool sound = true;
-        switch ((RdbMark)first)
-        {
-            case RdbMark.End:
-                return false;
-            case RdbMark.Auxiliary:
-                sound = from.TryString(out _) && from.TryString(out _);
-                break;
-            case RdbMark.Sizes:
-                sound = from.TryLength(out _) && from.TryLength(out _);
-                break;
-            case RdbMark.SlotInfo:
-                sound = from.TryLength(out _) && from.TryLength(out _) && from.TryLength(out _);
-                break;
-            case RdbMark.Database:
-                sound = from.TryLength(out ulong database);
-                Select(start, database);
-                break;
-            case RdbMark.ExpiryMs:
-                sound = from.TryInt64(out _expireAtMs) && _expireAtMs > 0;
-                break;
-            case RdbMark.ExpirySeconds:
-                sound = from.TryBytes(4, out byte* seconds);
-                _expireAtMs = sound ? *(int*)seconds * 1000L : 0;
-                break;
-            case RdbMark.Idle:
-                sound = from.TryLength(out _);
-                break;
-            case RdbMark.Frequency:
-                sound = from.TryByte(out _);
-                break;
-            case RdbMark.Function:
-                sound = from.TryString(out Arg source);
-                _functions.Add(source.Span.ToArray());
-                break;
-            case RdbMark.Module:
-                sound = TrySkipModule(ref from);
-                Skipped++;
-                break;
-            default:
-                TakeKey(ref from, start, (RdbType)first);
-                break;
-        }
-
-        return sound ? true : throw Damage(start, "an entry is damaged");
+        if (database >= (ulong)_databases)
+            return $"it holds database {database}, and there are {_databases} here: raise --databases";
+        _namespace = _store.Namespaces.Id((int)database);
+        return null;
     }
 
-    private void TakeKey(ref RdbCursor from, byte* start, RdbType type)
+    /// <inheritdoc/>
+    string? IRdbEntries.Take(Arg name, RdbValue value, long expireAtMs)
     {
-        if (!from.TryString(out Arg name))
-            throw Damage(start, "a key is damaged");
-        if (RdbDecoder.KindOf(type) == RecordKind.None)
-            throw Damage(start, $"the key {Shown(name)} is of type {(int)type}, which is not known here");
-        if (name.Length > Store.KeyBytesMax)
-            throw Damage(start, $"a key is longer than {Store.KeyBytesMax} bytes, the most that fits here");
-        name.Span.CopyTo(new Span<byte>(_key.Items, name.Length));
-        KeyRef key = _store.Key(_key.Items, name.Length, _namespace);
-        using var value = new RdbValue();
-        if (!RdbDecoder.TryRead(ref from, type, value))
-            throw Damage(start, $"the value of the key {Shown(new Arg { Bytes = _key.Items, Length = name.Length })} is damaged");
-        long expireAtMs = _expireAtMs;
-        _expireAtMs = 0;
-        if (expireAtMs != 0 && expireAtMs <= _nowMs)
+        _isLastThere = expireAtMs == 0 || expireAtMs > _nowMs;
+        if (!_isLastThere)
         {
             Expired++;
-            return;
+            return null;
         }
 
-        Outcome outcome = RdbStoring.Put(_session, in key, value, expireAtMs, _encoding);
+        _last = _store.Key(name.Bytes, name.Length, _namespace);
+        Outcome outcome = RdbStoring.Put(_session, in _last, value, expireAtMs, _encoding);
         Fits(outcome);
         if (outcome != Outcome.Done)
-            throw Damage(start, $"the key {Shown(new Arg { Bytes = _key.Items, Length = name.Length })} is too large");
+            return $"the key {RdbEntries.Shown(name)} is too large";
         Keys++;
+        return null;
     }
+
+    /// <inheritdoc/>
+    string? IRdbEntries.TakeMemberTime(Arg member, long expireAtMs)
+    {
+        if (!_isLastThere)
+            return null;
+        using var padded = new NativeArray<byte>((long)member.Length + SlackBytes); // a hash reads behind the end
+        member.Span.CopyTo(new Span<byte>(padded.Items, member.Length));
+        var one = new Arg { Bytes = padded.Items, Length = member.Length };
+        var retime = new RetimeEntries { Keys = new Operands(&one, 1), ExpireAtMs = expireAtMs };
+        Outcome outcome = _session.Edit(in _last, ref retime);
+        Fits(outcome);
+        return outcome == Outcome.Done && retime.Changed == 1 ? null : "a member expires that is not there";
+    }
+
+    /// <inheritdoc/>
+    void IRdbEntries.TakeFunction(ReadOnlySpan<byte> source) => _functions.Add(source.ToArray());
+
+    /// <inheritdoc/>
+    void IRdbEntries.PassModule() => Skipped++;
 
     // Whether a library can be loaded shows when somebody asks for its functions; the log says so then.
     private void KeepFunctions()
@@ -174,38 +145,4 @@ public sealed unsafe class RdbImport : IDisposable
             throw new GarnetException(ExitKind.Configuration, $"cannot import {_file.Path}",
                 $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory");
     }
-
-    private void Select(byte* start, ulong database)
-    {
-        if (database >= (ulong)_databases)
-            throw Damage(start, $"it holds database {database}, and there are {_databases} here: raise --databases");
-        _namespace = _store.Namespaces.Id((int)database);
-    }
-
-    // Says of itself where it ends: a number of the module, when it was written, then marked values.
-    private static bool TrySkipModule(ref RdbCursor from)
-    {
-        if (!from.TryLength(out _))
-            return false;
-        while (from.TryLength(out ulong mark))
-        {
-            bool sound = mark switch
-            {
-                ModuleEnd => true,
-                ModuleFloat => from.TryBytes(4, out _),
-                ModuleDouble => from.TryBytes(8, out _),
-                ModuleString => from.TryString(out _),
-                < ModuleFloat => from.TryLength(out _),
-                _ => false,
-            };
-            if (mark == ModuleEnd || !sound)
-                return sound;
-        }
-
-        return false;
-    }
-
-    private GarnetException Damage(byte* at, string what) => _file.Damage(_file.OffsetOf(at), what);
-
-    private static string Shown(Arg text) => Encoding.Latin1.GetString(text.Span[..Math.Min(text.Length, 64)]);
 }

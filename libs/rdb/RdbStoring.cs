@@ -30,6 +30,7 @@ public static unsafe class RdbStoring
                 Value = value.String.Bytes,
                 Length = value.String.Length,
                 ExpireAtMs = expireAtMs,
+                ETag = value.ETag,
             };
             return store.Modify(in key, ref put);
         }

@@ -23,6 +23,9 @@ public sealed unsafe class RdbValue : IDisposable
     /// <summary>Strings it has.</summary>
     public long Count { get; private set; }
 
+    /// <summary>Version set by the ETag commands; 0 = none.</summary>
+    public ulong ETag { get; set; }
+
     /// <summary>For a hash with fields that expire: each field's time in Unix milliseconds, 0 for never; else null.</summary>
     public List<long>? FieldTimes { get; set; }
 

@@ -70,6 +70,7 @@ internal static class CommandFamilies
         FunctionCommands.Register(table);
         ServerCommands.Register(table);
         SaveCommands.Register(table);
+        BackupCommands.Register(table);
         ReplicationCommands.Register(table);
         SyncCommands.Register(table);
         StateCommands.Register(table);

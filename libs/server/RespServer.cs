@@ -232,6 +232,7 @@ public sealed class RespServer : IDisposable
         if (Keeper is null)
             Replication.BeginInMemory();
         Keeper?.Begin(Context.Core, Replication.ForKeeper, CommandFamilies.Replay);
+        Context.Backups.Begin();
         List<Thread> listeners = []; // no query: a start does without System.Linq
         foreach ((string name, Action work) in _listening.Threads)
             listeners.Add(BackgroundThread.Begin(name, work, Fail));
@@ -322,6 +323,7 @@ public sealed class RespServer : IDisposable
 
         if (Interlocked.Decrement(ref _reactorsRunning) == 0)
         {
+            Context.Backups.Stop();
             Replication.Stop();
             Keeper?.Stop();
             Context.Log.Stopped();

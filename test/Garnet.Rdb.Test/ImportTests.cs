@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Resp;
 using Garnet.Common.Time;
 using Garnet.Types;
 using Tsavorite;
@@ -44,6 +45,34 @@ public sealed class ImportTests
         Assert.That((import.Functions, import.Skipped), Is.EqualTo((1, 1)));
     }
 
+    // What RDB has no form for: in front of the key that has it, or behind the one whose members have it.
+    [Test]
+    public unsafe void What_fields_of_our_own_tell_is_of_one_key()
+    {
+        byte[] sorted = [(byte)RdbType.SortedSet, 1, (byte)'z', 2, 1, (byte)'m', .. BitConverter.GetBytes(1.0), 1, (byte)'n', .. BitConverter.GetBytes(2.0)];
+        byte[] entries = [.. Field("garnet-etag", BitConverter.GetBytes(7L)), .. Text("a", "1"), .. Text("b", "2"), .. sorted,
+            .. Field("garnet-member-time", [.. BitConverter.GetBytes(NowMs + 5L), (byte)'m']), .. Field("other", [1, 2])];
+        using Store store = Filled(entries, out RdbImport import);
+        Assert.That(import.Keys, Is.EqualTo(3));
+        using StoreSession session = store.OpenSession();
+        byte[] written = Written(store, session, "a"), plain = Written(store, session, "b"), members = Written(store, session, "z");
+        Assert.That(written, Is.EqualTo((byte[])[.. Field("garnet-etag", BitConverter.GetBytes(7L)), .. Text("a", "1")]));
+        Assert.That(plain, Is.EqualTo(Text("b", "2")));
+        Assert.That(members.AsSpan().EndsWith(Field("garnet-member-time", [.. BitConverter.GetBytes(NowMs + 5L), (byte)'m'])), Is.True);
+        Assert.That(members, Has.Length.EqualTo(sorted.Length + Field("garnet-member-time", new byte[9]).Length), "the other member has no time");
+    }
+
+    [TestCase("garnet-etag", 7, "an entry is damaged")]
+    [TestCase("garnet-etag", 9, "an entry is damaged")]
+    [TestCase("garnet-member-time", 7, "an entry is damaged")]
+    [TestCase("garnet-member-time", 8, "a member expires that is not there")]
+    public void A_field_of_our_own_that_cannot_be_is_refused(string name, int bytes, string why)
+    {
+        byte[] sorted = [(byte)RdbType.SortedSet, 1, (byte)'z', 1, 1, (byte)'m', .. BitConverter.GetBytes(1.0)];
+        Assert.That(() => Filled([.. sorted, .. Field(name, [.. Enumerable.Repeat((byte)1, bytes)]), .. Text("a", "1")], out _),
+            Throws.TypeOf<GarnetException>().With.Message.Contains(why));
+    }
+
     [TestCase(new byte[] { 0xFE, 2 }, "raise --databases")]
     [TestCase(new byte[] { 7, 1, (byte)'a', 0 }, "is of type 7")]
     [TestCase(new byte[] { 0, 1, (byte)'a', 60 }, "is damaged")]
@@ -79,4 +108,22 @@ public sealed class ImportTests
     }
 
     private static byte[] Text(string key, string value) => [0, (byte)key.Length, .. key.Select(static letter => (byte)letter), (byte)value.Length, .. value.Select(static letter => (byte)letter)];
+
+    private static byte[] Field(string name, byte[] text) =>
+        [(byte)RdbMark.Auxiliary, (byte)name.Length, .. name.Select(static letter => (byte)letter), (byte)text.Length, .. text];
+
+    // The entry of a key as a backup has it.
+    private static unsafe byte[] Written(Store store, StoreSession session, string name)
+    {
+        byte[] padded = [(byte)name[0], .. new byte[32]];
+        fixed (byte* key = padded)
+        {
+            KeyRef found = store.Key(key, 1, store.Namespaces.Id(0));
+            var encoder = new RdbEncoder { TellsAll = true, Key = new Arg { Bytes = key, Length = 1 } };
+            session.Examine(in found, ref encoder, quiet: true);
+            byte[] bytes = new ReadOnlySpan<byte>(encoder.To.Bytes.Head, encoder.To.Bytes.Count).ToArray();
+            encoder.To.Bytes.Free();
+            return bytes;
+        }
+    }
 }

@@ -122,6 +122,20 @@ internal sealed class ServerLog(ILogger logger)
     internal void SaveDue(long changes, long seconds) =>
         Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
+    internal void BackupTaken(string name, long keys, long bytes, long ms) => Write(LogLevel.Information, 130,
+        $"Backup {name} is taken and verified: {keys} keys, {bytes} bytes, {ms} ms");
+
+    internal void BackupFailed(string why) => Write(LogLevel.Error, 131,
+        $"No backup: {why.TrimEnd('.')}. Those that were there are as they were");
+
+    internal void BackupsRemoved(int count) => Write(LogLevel.Information, 133, $"{count} older backups were removed (backup-keep)");
+
+    internal void BackupsNotRemoved(string why) =>
+        Write(LogLevel.Error, 134, $"The backup is there, and older ones cannot be removed: {why.TrimEnd('.')}");
+
+    internal void BackupKeyIsOpen(string path) => Write(LogLevel.Warning, 132,
+        $"Others than its owner may read {path}, and with it every backup: chmod 600 {path}");
+
     internal void SavesBeforeStop() => Write(LogLevel.Information, 65, "Taking a snapshot before the end");
 
     internal void TierGone(string why) => Write(LogLevel.Warning, 129,

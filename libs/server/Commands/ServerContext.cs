@@ -1,5 +1,6 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common.Time;
+using Garnet.Server.Backups;
 using Garnet.Server.Base;
 using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
@@ -34,10 +35,11 @@ internal sealed class ServerContext : IDisposable
         ClientLimits = new ClientLimits(Settings, Rights.Users, core.Table, Workers.NudgeAll);
         Keeper = keeper;
         Replication = new ReplicationNode(core, keeper, backlog, replay);
+        Backups = new BackupJob(core, keeper, Replication.ForCopies);
         Observers = new Observers(core);
         ScriptTurns = new ScriptTurns(() => Workers.Turns, () => Workers.HasBusyScript(Settings.Scripts, Clock));
         Func<bool> removes = () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica;
-        EntryReaper = new EntryReaper(Store, Settings.Memory.Databases, keeper is not null, removes, Observers.Changes, Observers.Tracker)
+        EntryReaper = new EntryReaper(Store, Settings.Memory, keeper is not null, removes, Observers.Changes, Observers.Tracker)
         {
             WakeWorker = Workers.NudgeFirst,
         };
@@ -74,6 +76,9 @@ internal sealed class ServerContext : IDisposable
 
     /// <summary>The place of this server among others.</summary>
     internal ReplicationNode Replication { get; }
+
+    /// <summary>All data in a file, now and then.</summary>
+    internal BackupJob Backups { get; }
 
     /// <summary>Replies may acknowledge changes up to this batch.</summary>
     internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;
@@ -136,6 +141,7 @@ internal sealed class ServerContext : IDisposable
     {
         bool isAtRest = Bulk.TryClose();
         Monitoring.Dispose();
+        Backups.Dispose();
         Refusals.Dispose();
         Replication.Dispose();
         Keeper?.Dispose();

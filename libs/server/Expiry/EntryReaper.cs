@@ -19,7 +19,7 @@ namespace Garnet.Server.Expiry;
 /// expiry.E2: what cannot be read is passed over, and tried again later; the walk goes on with the others.
 /// </summary>
 internal sealed unsafe class EntryReaper(
-    Store store, int databases, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
+    Store store, MemorySettings memory, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
 {
     private const int RecordsPerTick = 2000, EntriesPerTick = 20_000;
     // Of the tier, beside as many of the records that the walk comes to; on a slow disk it ends behind the visit that has taken so long.
@@ -30,7 +30,7 @@ internal sealed unsafe class EntryReaper(
     private readonly TimedPass _pass = new(store);
     private readonly LargeTimes _times = new();
     private readonly ReapWait _wait = new();
-    private readonly uint[] _namespaces = new uint[databases];
+    private readonly uint[] _namespaces = new uint[memory.Databases];
     private volatile bool _isActive = mayHaveDue;
     private long _nextMs = mayHaveDue ? 0 : long.MaxValue;
     private bool _isWalking, _isWhole;

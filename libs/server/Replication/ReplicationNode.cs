@@ -32,6 +32,7 @@ internal sealed class ReplicationNode : IDisposable
         Handovers = new Handovers(settings, server.Clock, Role, History, Log, Shipping.Links);
         Barriers = new Barriers(settings, server.Tls, server.Fail, Role, Moves, Shipping.Links.Traffic);
         ForKeeper = new LogRole(Role, Change, History, Log, Applied, Shipping);
+        ForCopies = new CopyRole(Access, Position, Shipping);
         Role.Moved += Moves.Tell;
         Shipping.Acked += Handovers.OnAck;
         Shipping.Acked += Moves.Tell;
@@ -76,9 +77,6 @@ internal sealed class ReplicationNode : IDisposable
     /// <summary>The last batches.</summary>
     internal Backlog Backlog => Log.Backlog;
 
-    /// <summary>What reads have met.</summary>
-    internal ReadFigures Reads => Access.Reads;
-
     /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
     internal string RunId => History.RunId;
 
@@ -120,6 +118,9 @@ internal sealed class ReplicationNode : IDisposable
 
     /// <summary>This place as whoever keeps the data knows it.</summary>
     internal ILogRole ForKeeper { get; }
+
+    /// <summary>This place as whoever takes copies of all data knows it.</summary>
+    internal CopyRole ForCopies { get; }
 
     /// <summary>A server without a data directory takes the role its settings give it.</summary>
     internal void BeginInMemory() => ForKeeper.Begin(null);

@@ -16,6 +16,7 @@ public sealed class ServerSettings
     public TierSettings Tier { get; } = new();
     public InspectSettings Inspect { get; } = new();
     public PersistenceSettings Persistence { get; } = new();
+    public BackupSettings Backups { get; } = new();
     public EncodingSettings Encoding { get; } = new();
     public ReplicationSettings Replication { get; } = new();
     public ScriptSettings Scripts { get; } = new();
@@ -32,6 +33,7 @@ public sealed class ServerSettings
         table.Add(Tier);
         table.Add(Inspect);
         table.Add(Persistence);
+        table.Add(Backups);
         table.Add(Encoding);
         table.Add(Replication);
         table.Add(Scripts);

@@ -37,6 +37,19 @@ internal static class KeepingFigures
         "current_cow_size", "garnet_snapshot_saved_bytes", "What writers saved for the snapshot that is being taken.",
         static m => m.Store.SnapshotBytes);
 
+    internal static readonly Figure BackingUp = List.Gauge(
+        "garnet_backup_in_progress", "garnet_backup_in_progress", "1 while a backup is being taken.",
+        static m => m.Server.Backups.IsRunning ? 1 : 0);
+    internal static readonly Figure LastBackup = List.Gauge(
+        "garnet_backup_last_ok_unix", "garnet_backup_last_ok_timestamp_seconds",
+        "The moment of the last backup that was verified; 0 if there is none.",
+        static m => m.Server.Backups.LastOkMs / 1000);
+    internal static readonly Figure FailedBackups = List.Counter(
+        "garnet_backup_failures", "garnet_backup_failures_total", "Backups that failed since the start.",
+        static m => m.Server.Backups.Failed);
+    internal static readonly Figure Backups = List.Gauge(
+        "garnet_backups", "garnet_backups", "Backups in the directory of backup-path.", static m => m.Server.Backups.Known.Count);
+
     internal static readonly Figure LogIsOn = List.Gauge(
         "aof_enabled", "redis_aof_enabled", "1 if there is a log.", static m => m.Server.Keeper is { HasLog: true } ? 1 : 0);
     internal static readonly Figure LogIsGood = List.Gauge(
@@ -102,13 +115,13 @@ internal static class KeepingFigures
         static m => m.Server.Replication.Role.Follower?.WaitingBytes ?? 0);
     internal static readonly Figure WaitingReads = List.Gauge(
         "garnet_repl_waiting_reads", "garnet_repl_waiting_reads", "Reads that wait for a batch to be applied.",
-        static m => m.Server.Replication.Reads.Waiting);
+        static m => m.Server.Replication.Access.Reads.Waiting);
     internal static readonly Figure ReadWaits = List.Counter(
         "garnet_repl_read_waits", "garnet_repl_read_waits_total", "Reads that have waited for a batch to be applied.",
-        static m => m.Server.Replication.Reads.Waits);
+        static m => m.Server.Replication.Access.Reads.Waits);
     internal static readonly Figure ReadRetries = List.Counter(
         "garnet_repl_read_retries", "garnet_repl_read_retries_total", "Reads that ran again because a batch came in between.",
-        static m => m.Server.Replication.Reads.Retries);
+        static m => m.Server.Replication.Access.Reads.Retries);
     internal static readonly Figure Divergences = List.Counter(
         "garnet_repl_divergences", "garnet_repl_divergences_total", "Comparisons in which a replica had other data.",
         static m => m.Server.Replication.Links.Divergences);

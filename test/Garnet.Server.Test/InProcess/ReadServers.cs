@@ -38,7 +38,7 @@ public sealed class ReadServers : IDisposable
     public int Followed(bool onReplica) => (onReplica ? _replica! : _primary).Server.Context.Monitoring.RecentKeys.Top(int.MaxValue, 0).Count;
 
     /// <summary>How often reads waited on the replica for what was being applied.</summary>
-    public long Waits => _replica!.Server.Replication.Reads.Waits;
+    public long Waits => _replica!.Server.Replication.Access.Reads.Waits;
 
     /// <summary>Returns when the replica has all that was written.</summary>
     public void CatchUp() => ReplicaGroup.CatchUp(_replica!, _primary);

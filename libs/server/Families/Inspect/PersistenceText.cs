@@ -1,6 +1,7 @@
 using Garnet.Aof;
 using Garnet.Aof.Snapshots;
 using Garnet.Common.Time;
+using Garnet.Server.Backups;
 using Garnet.Server.Persistence;
 using Garnet.Server.Telemetry;
 
@@ -33,6 +34,8 @@ internal readonly struct PersistenceText(InfoText info)
         info.Field("aof_durability", keeper?.Guarantee ?? "none");
         if (keeper is not null)
             DataDirectory(keeper);
+        if (info.Server.Backups is { Path.Length: > 0 } backups)
+            Backups(backups);
     }
 
     // What a copy of the process costs there while others write, costs here what they save before they change it.
@@ -63,6 +66,12 @@ internal readonly struct PersistenceText(InfoText info)
             return;
         info.Field("garnet_aof_ring_size", fill.Bytes);
         info.Field("garnet_aof_ring_used", fill.UsedBytes);
+    }
+
+    private void Backups(BackupJob backups)
+    {
+        info.Fields(KeepingFigures.BackingUp, KeepingFigures.LastBackup, KeepingFigures.FailedBackups, KeepingFigures.Backups);
+        info.Field("garnet_backup_last_error", backups.LastError.ReplaceLineEndings(" "));
     }
 
     private void Snapshot(SnapshotProgress saving)

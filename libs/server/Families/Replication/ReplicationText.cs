@@ -29,7 +29,7 @@ internal sealed class ReplicationText(Moment moment)
         number("garnet_repl_durable_batch", (long)(_replication.Log.OnDisk?.Durable ?? 0));
         Write(number, KeepingFigures.AppliedBatch, KeepingFigures.Lag, KeepingFigures.WaitingBytes);
         Write(number, KeepingFigures.WaitingReads, KeepingFigures.ReadWaits, KeepingFigures.ReadRetries);
-        number("garnet_repl_gate_us", _replication.Reads.HeldUpUs);
+        number("garnet_repl_gate_us", _replication.Access.Reads.HeldUpUs);
         Write(number, KeepingFigures.Divergences, KeepingFigures.Comparisons, KeepingFigures.Discards, KeepingFigures.DiscardedWrites);
         int index = 0;
         foreach (ReplicaThreads replica in _replication.Links.All)

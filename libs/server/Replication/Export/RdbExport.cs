@@ -18,13 +18,14 @@ namespace Garnet.Server.Replication.Export;
 /// client-output-buffer-limit sets for replicas, each; a reader that takes nothing by repl-timeout.
 /// </summary>
 internal sealed class RdbExport(
-    ServerSettings settings, IClock clock, ServerLog lines, StoreCuts cuts, LinkSocket socket, ExportRequest request)
+    ServerSettings settings, IClock clock, ServerLog lines, StoreCuts cuts, LinkSocket socket, ExportRequest request) : IRdbSink
 {
     private const int TurnMs = 20, AliveMs = 1000, MarkBytes = 40;
 
     private readonly Signal _signal = new();
     private volatile bool _stopped;
-    private readonly RdbFileOut _file = new(socket, request.Terms.OnlyFunctions);
+
+    private RdbFileOut File => field ??= new RdbFileOut(this, request.Terms.OnlyFunctions);
 
     /// <summary>Ends it; returns at once.</summary>
     /// <summary>True if who asked for it is nobody any more.</summary>
@@ -49,8 +50,8 @@ internal sealed class RdbExport(
             }
             else
             {
-                lines.Exported(request.Address, _file.Keys, _file.Bytes, clock.UnixMs - began);
-                lines.ExportLost(_file.LostTimes, _file.LostMemberTimes);
+                lines.Exported(request.Address, File.Keys, File.Bytes, clock.UnixMs - began);
+                lines.ExportLost(File.LostTimes, File.LostMemberTimes);
                 Rest();
             }
         }
@@ -60,9 +61,12 @@ internal sealed class RdbExport(
             lines.ExportFailed(request.Address, isTimeout ? "the reader took nothing for repl-timeout" : e.Message);
         }
 
-        _file.Free();
+        File.Free();
         socket.Dispose();
     }
+
+    /// <inheritdoc/>
+    public void Take(ReadOnlySpan<byte> bytes) => socket.Send(bytes);
 
     // Why it is not whole, null if it is.
     private string? TrySend()
@@ -71,12 +75,12 @@ internal sealed class RdbExport(
         using StoreSnapshot? snapshot = Cut(new SnapshotOptions { BufferBytes = most, BufferBytesMax = most, PartitionsAtOnce = 1 });
         if (snapshot is null)
             return "the server stops";
-        using var keys = new SnapshotKeys(snapshot, limit, _file);
+        using var keys = new SnapshotKeys(snapshot, limit, File);
         byte[] mark = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(Libc.RandomBytes(MarkBytes / 2)));
         if (request.Place is { } place)
             socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {place()}\r\n"));
         socket.Send([.. "$EOF:"u8, .. mark, .. "\r\n"u8]);
-        _file.Begin(settings.Replication.ExportVersion, settings.Inspect.RedisVersion, clock.UnixMs);
+        File.Begin(settings.Replication.ExportVersion, settings.Inspect.RedisVersion, clock.UnixMs);
         while (snapshot.Step(keys))
         {
             if (_stopped)
@@ -86,7 +90,8 @@ internal sealed class RdbExport(
 
         if (snapshot.State != SnapshotState.Whole)
             return "the reader was too slow: what writers changed meanwhile exceeded client-output-buffer-limit for replicas";
-        _file.End(mark); // rdb.E1
+        File.End();
+        socket.Send(mark); // rdb.E1
         return null;
     }
 

@@ -14,6 +14,9 @@ internal sealed class RdbExports(ServerCore server, StoreCuts cuts, LinkTraffic 
     private readonly Dictionary<RdbExport, Thread> _running = [];
     private bool _closed;
 
+    /// <summary>Raised when all of them are to end: the store is about to become another one.</summary>
+    internal event Action? Interrupting;
+
     /// <summary>True while another one may begin.</summary>
     internal bool HasRoom
     {
@@ -59,6 +62,7 @@ internal sealed class RdbExports(ServerCore server, StoreCuts cuts, LinkTraffic 
     /// <summary>Ends all of them and waits for that; others may begin.</summary>
     internal void Interrupt()
     {
+        Interrupting?.Invoke();
         KeyValuePair<RdbExport, Thread>[] running;
         lock (_gate)
             running = [.. _running];

@@ -7,8 +7,8 @@ using Tsavorite;
 
 namespace Garnet.Server.Replication.Export;
 
-/// <summary>An RDB file as it goes down a link: its head, each key with its value, functions, its end with the checksum over everything.</summary>
-internal sealed unsafe class RdbFileOut(LinkSocket socket, bool onlyFunctions) : ISnapshotKeySink, IRdbSink
+/// <summary>An RDB file as it goes out: its head, each key with its value, functions, its end with the checksum over everything.</summary>
+internal sealed unsafe class RdbFileOut(IRdbSink to, bool onlyFunctions) : ISnapshotKeySink, IRdbSink
 {
     private RdbEncoder _encoder;
     private ulong _crc;
@@ -18,6 +18,13 @@ internal sealed unsafe class RdbFileOut(LinkSocket socket, bool onlyFunctions) :
     internal long Bytes { get; private set; }
     internal long Keys { get; private set; }
 
+    /// <summary>Libraries of functions, and databases: one more than the highest number.</summary>
+    internal int Functions { get; private set; }
+    internal int Databases { get; private set; }
+
+    /// <summary>True if what RDB has no form for is to be in it all the same.</summary>
+    internal bool TellsAll { get; init; }
+
     /// <summary>Keys whose expiry, or whose members' expiry, the version cannot hold.</summary>
     internal long LostTimes { get; private set; }
     internal long LostMemberTimes { get; private set; }
@@ -25,7 +32,7 @@ internal sealed unsafe class RdbFileOut(LinkSocket socket, bool onlyFunctions) :
     /// <summary>The head: the version of the file, what this server calls itself, and when it is.</summary>
     internal void Begin(int version, string redisVersion, long nowMs)
     {
-        _encoder = new RdbEncoder { ReaderVersion = version, NowMs = nowMs, To = new RdbWriter { Sink = this } };
+        _encoder = new RdbEncoder { ReaderVersion = version, NowMs = nowMs, TellsAll = TellsAll, To = new RdbWriter { Sink = this } };
         _encoder.To.Bytes.Append(Encoding.ASCII.GetBytes($"REDIS{version:0000}"));
         Tell("redis-ver", redisVersion);
         Tell("redis-bits", "64");
@@ -44,6 +51,7 @@ internal sealed unsafe class RdbFileOut(LinkSocket socket, bool onlyFunctions) :
         {
             _encoder.To.Byte((byte)RdbMark.Database);
             _encoder.To.Length((ulong)(_database = database));
+            Databases = Math.Max(Databases, database + 1);
         }
 
         _encoder.ExpireAtMs = expireAtMs;
@@ -61,18 +69,18 @@ internal sealed unsafe class RdbFileOut(LinkSocket socket, bool onlyFunctions) :
     {
         fixed (byte* start = bytes)
             _crc = Crc64.Append(_crc, start, bytes.Length);
-        socket.Send(bytes);
+        to.Take(bytes);
         Bytes += bytes.Length;
     }
 
-    /// <summary>The end, and behind it the mark by which the reader knows that it is one (rdb.E1).</summary>
-    internal void End(byte[] mark)
+    /// <summary>The end.</summary>
+    internal void End()
     {
         _encoder.To.Byte((byte)RdbMark.End);
         _encoder.To.Flush();
         byte[] end = new byte[sizeof(ulong)];
         BinaryPrimitives.WriteUInt64LittleEndian(end, _crc);
-        socket.Send([.. end, .. mark]);
+        to.Take(end);
     }
 
     /// <summary>Gives its memory back.</summary>
@@ -91,6 +99,7 @@ internal sealed unsafe class RdbFileOut(LinkSocket socket, bool onlyFunctions) :
         {
             _encoder.To.Byte((byte)RdbMark.Function);
             _encoder.To.String(source);
+            Functions++;
         }
     }
 }

@@ -79,6 +79,9 @@ public unsafe ref struct RecordEdit
     /// <summary>When it expires; 0: never, or there is none.</summary>
     public readonly long ExpireAtMs => _record == null ? 0 : Record.ExpireAtMs(_record);
 
+    /// <summary>Version set by the ETag commands; 0 = none.</summary>
+    public readonly ulong ETag => _record == null ? 0 : Record.ETag(_record);
+
     /// <summary>The clock by which the caller decides what is due.</summary>
     public readonly long NowMs => _nowMs;
 

@@ -1,0 +1,91 @@
+using Garnet.Aof.Disk;
+using Garnet.Common;
+
+namespace Garnet.Server.Backups;
+
+/// <summary>The directory of the backups. What has not the name of one, or not its two ends, is somebody else's: it is neither counted nor touched.</summary>
+internal sealed class BackupShelf(IDisk disk)
+{
+    /// <summary>All of them, the newest first.</summary>
+    internal List<StoredBackup> Look()
+    {
+        List<StoredBackup> found = [];
+        foreach (string file in disk.List())
+        {
+            if (BackupName.TryParse(file, out BackupName name) && Known(name) is { } known)
+                found.Add(known);
+        }
+
+        found.Sort(static (left, right) => right.Name.CompareTo(left.Name));
+        return found;
+    }
+
+    /// <summary>Removes what a backup that came to no end has left.</summary>
+    internal void Sweep()
+    {
+        foreach (string file in disk.List())
+        {
+            if (BackupName.IsUnfinished(file))
+                disk.Delete(file);
+        }
+    }
+
+    /// <summary>A new file for a backup of that moment, under the name of one that is not finished.</summary>
+    internal IDiskFile Begin(long unixMs, out BackupName name)
+    {
+        IReadOnlyList<string> taken = disk.List();
+        name = BackupName.Of(unixMs, taken);
+        if (taken.Contains(name.ToString()))
+        {
+            throw new GarnetException(ExitKind.Data, "no backup can be made", $"all names of this second are taken in {disk.Path}",
+                "Take it later");
+        }
+
+        return disk.Create(name + BackupName.Unfinished, 0);
+    }
+
+    /// <summary>Opens the file of one that is not finished, to be read back.</summary>
+    internal IDiskFile OpenUnfinished(BackupName name) => disk.Open(name + BackupName.Unfinished);
+
+    /// <summary>It is a backup from now on, also after a power cut.</summary>
+    internal void Publish(BackupName name)
+    {
+        disk.Rename(name + BackupName.Unfinished, name.ToString());
+        disk.SyncDirectory();
+    }
+
+    /// <summary>
+    /// Deletes the oldest until so many are left (backups.K3); <paramref name="verified"/> stays whatever its name says of its age, as clocks may be set back. How many went.
+    /// </summary>
+    internal int Thin(int keep, BackupName verified)
+    {
+        List<StoredBackup> all = Look();
+        int removed = 0;
+        for (int at = all.Count - 1; at >= 0 && all.Count - removed > keep; at--)
+        {
+            if (all[at].Name == verified)
+                continue;
+            disk.Delete(all[at].Name.ToString());
+            removed++;
+        }
+
+        if (removed > 0)
+            disk.SyncDirectory();
+        return removed;
+    }
+
+    // What its two ends say; null if it is no backup, or cannot be read.
+    private StoredBackup? Known(BackupName name)
+    {
+        try
+        {
+            using IDiskFile file = disk.Open(name.ToString());
+            using var reader = new BackupReader(name.ToString(), file.Length, file.Read);
+            return new StoredBackup(name, file.Length, reader.Header, reader.Trailer);
+        }
+        catch (Exception e) when (e is GarnetException or DiskException)
+        {
+            return null;
+        }
+    }
+}
