@@ -173,7 +173,9 @@ internal sealed class StepsInLineTests
         {
             Eventually.Holds(() => stage.Medium.Kept >= 64 || walk.IsCompleted || Passes(stage));
             long from = stage.Clock.MonotonicUs;
-            Assert.That(stage.Slowly(() => other.Call("GET", $"other{i}")), Is.EqualTo("value"));
+            other.Send("GET", $"other{i}");
+            Eventually.Holds(() => other.HasReply || Passes(stage));
+            Assert.That(other.Read(), Is.EqualTo("value"));
             slowest = Math.Max(slowest, (stage.Clock.MonotonicUs - from) / 1000);
         }
         Assert.That(stage.Slowly(() => walk.Result), Has.Length.EqualTo((Fields * (Bytes + 1)) + 1));
@@ -182,9 +184,11 @@ internal sealed class StepsInLineTests
         Assert.That(slowest, Is.InRange(TakesMs, 3 * TakesMs));
     }
 
+    // Time goes on where all that was asked for waits for it; the server has a look each time.
     private static bool Passes(HangingStage stage)
     {
-        stage.Clock.Advance(50);
+        if (stage.Medium.Kept == stage.Medium.UnderWay)
+            stage.Clock.Advance(50);
         stage.Other.Call("PING");
         return false;
     }

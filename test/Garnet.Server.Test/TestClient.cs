@@ -45,6 +45,9 @@ internal sealed class TestClient : IDisposable
         Send(1, [words]);
     }
 
+    /// <summary>True if a part of a reply at least has come.</summary>
+    internal bool HasReply => _socket.Available > 0;
+
     /// <summary>Sends nothing more; replies can still come.</summary>
     internal void EndSide() => _socket.Client.Shutdown(SocketShutdown.Send);
 
