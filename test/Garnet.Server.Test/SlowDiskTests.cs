@@ -257,6 +257,10 @@ internal sealed class SlowDiskTests
     [TestCase("list", 2, "LINDEX", "key", "2500")]
     [TestCase("sorted", 4, "ZRANK", "key", "name 7")]
     [TestCase("stream", 2, "XREVRANGE", "key", "+", "-", "COUNT", "1")]
+    [TestCase("hash", 4, "HRANDFIELD", "key")]
+    [TestCase("set", 4, "SRANDMEMBER", "key")]
+    [TestCase("set", 4, "SPOP", "key")]
+    [TestCase("sorted", 4, "ZRANDMEMBER", "key")]
     public void A_look_at_one_entry_of_a_large_collection_fetches_nothing_beside_it(string kind, int readsMax, params string[] command)
     {
         using HangingStage stage = new();
@@ -265,6 +269,17 @@ internal sealed class SlowDiskTests
         int reads = stage.Medium.Reads;
         Assert.That(stage.Other.Call(command), Is.Not.Empty);
         Assert.That(stage.Medium.Reads - reads, Is.InRange(1, readsMax));
+    }
+
+    [Test]
+    public void What_is_drawn_by_chance_is_another_each_time()
+    {
+        const string Script = "local seen, n = {}, 0 for i = 1, 50 do local one = redis.call('SRANDMEMBER', KEYS[1]) if not seen[one] then seen[one] = 1 n = n + 1 end end return n";
+        using HangingStage stage = new();
+        stage.Fill("set", 5000);
+        Assert.That(int.Parse(stage.Other.Call("EVAL", Script, "1", "key")), Is.GreaterThan(40));
+        Assert.That(Enumerable.Range(0, 50).Select(_ => stage.Other.Call("SRANDMEMBER", "key")).Distinct().Count(), Is.GreaterThan(40));
+        Assert.That(stage.Other.Pipeline(50, ["SRANDMEMBER", "key"]).Distinct().Count(), Is.GreaterThan(40));
     }
 
     // One behind the other they are no walk.

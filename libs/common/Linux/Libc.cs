@@ -74,6 +74,19 @@ public static unsafe partial class Libc
         }
     }
 
+    [LibraryImport(Name)] private static partial int malloc_trim(nuint keptBytes);
+    /// <summary>Gives back to the system what was freed between blocks that are in use. Takes some milliseconds for each 100 MB. Of no effect where the C library has no such call.</summary>
+    public static void TrimHeap()
+    {
+        try
+        {
+            malloc_trim(0);
+        }
+        catch (EntryPointNotFoundException)
+        {
+        }
+    }
+
     [LibraryImport(Name)] private static partial nint signal(int number, nint action);
     /// <summary>Lets Ctrl-C be heard again where whoever started the process had it ignored.</summary>
     public static void HeedInterrupt() => signal(SIGINT, SIG_DFL);

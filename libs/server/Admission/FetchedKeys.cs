@@ -74,7 +74,10 @@ internal sealed class FetchedKeys : IKeyRule
         PutOffs noted = client.NotedPutOffs;
         long since = client.Commands - noted.FetchCommand;
         if (since > 1)
+        {
             (noted.Fetched, noted.FetchedFirst, noted.FetchIsFirst) = (null, missing, false); // most are put off once
+            noted.FetchFirstCommand = client.Commands;
+        }
         else if (!noted.FetchIsFirst && tier.IsFirst) // what it had to give up before, for others, shows nothing
             (noted.Fetched, noted.FetchedFirst, noted.FetchTries, noted.FetchIsFirst) = (null, missing, 0, true);
         bool getsOn = since == 1 && missing != 0 && noted.FetchHeldIn != client.Commands

@@ -9,6 +9,9 @@ internal sealed class PutOffs(Connection client)
     /// <summary>Number of the command that was put off for the tier last.</summary>
     internal long FetchCommand = Connection.NoCommand;
 
+    /// <summary>Its number when it was put off first.</summary>
+    internal long FetchFirstCommand = Connection.NoCommand;
+
     /// <summary>How often in a row, not counting where it had got on.</summary>
     internal int FetchTries;
 
@@ -36,6 +39,9 @@ internal sealed class PutOffs(Connection client)
     /// <summary>Its place among those that wait for room; in no list while it does not.</summary>
     internal readonly LinkedListNode<Connection> RoomPlace = new(client);
 
+    /// <summary>The number that the command had before it was put off for the first time, if it was: it is the next one by number each time that it is framed again.</summary>
+    internal long FirstFramingOf(long command) => command - FetchCommand is 0 or 1 ? FetchFirstCommand : command;
+
     /// <summary>Bytes of memory that it takes.</summary>
-    internal long MemoryBytes => 144 + ((Fetched?.Count ?? 0) * 24L);
+    internal long MemoryBytes => 152 + ((Fetched?.Count ?? 0) * 24L);
 }

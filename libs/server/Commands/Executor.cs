@@ -36,6 +36,9 @@ internal abstract class Executor : Worker, IReadyWorker
     /// <summary>True if users have changed since its connections were judged.</summary>
     internal bool HasOldRights => RightsSeen != Server.Rights.Users.Changes;
 
+    /// <summary>What its commands draw by chance.</summary>
+    internal CommandDraws Draws { get; } = new();
+
     /// <summary>Its clients that wait for room in memory.</summary>
     internal RoomLine RoomLine { get; } = new();
 

@@ -132,7 +132,7 @@ internal sealed class SaveJob(
     /// </summary>
     internal void TakeLast()
     {
-        bool isTierLost = !role.IsReplica && server.Store.Names is { } names && names.LacksFile();
+        bool isTierLost = IsTierLost;
         bool due = isTierLost || (settings.AppendOnly
             ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
             : settings.Save.Rules.Count > 0 && Changes > 0);
@@ -144,6 +144,9 @@ internal sealed class SaveJob(
             server.Log.SavesBeforeStop();
         Volatile.Read(ref _thread)?.Join();
     }
+
+    /// <summary>True if snapshots name what lies on a tier that no start would find: a stop without a snapshot, or behind one that failed, gives that up.</summary>
+    internal bool IsTierLost => !role.IsReplica && server.Store.Names is { } names && names.LacksFile();
 
     /// <summary>Bytes of the last snapshot, 0 if there was none since the start.</summary>
     internal long SnapshotBytes { get; private set; }

@@ -59,7 +59,7 @@ internal readonly struct Shutdown : ICommand
 
     public static Reply Run(ref Call call)
     {
-        bool save = false, noSave = false, abort = false;
+        bool save = false, noSave = false, abort = false, force = false;
         for (int i = 1; i < call.Count; i++)
         {
             if (call.Is(i, "NOSAVE"u8))
@@ -68,7 +68,9 @@ internal readonly struct Shutdown : ICommand
                 save = true;
             else if (call.Is(i, "ABORT"u8))
                 abort = true;
-            else if (!call.Is(i, "NOW"u8) && !call.Is(i, "FORCE"u8))
+            else if (call.Is(i, "FORCE"u8))
+                force = true;
+            else if (!call.Is(i, "NOW"u8))
                 return call.Fail(Fault.Syntax);
         }
 
@@ -81,7 +83,7 @@ internal readonly struct Shutdown : ICommand
             return call.FailBytes("ERR No shutdown in progress."u8);
         if (save && !SaveCommands.TrySaves(ref call, out _, out Reply unsaved))
             return unsaved;
-        if (call.Server.Keeper?.Saves is { } saves && (save || (!noSave && call.Server.Settings.Persistence.Save.Rules.Count > 0)))
+        if (call.Server.Keeper?.Saves is { } saves && (save || (!noSave && MustSave(ref call, saves, force))))
             return SaveFirst(ref call, saves);
         if (noSave && call.Server.Keeper is { } keeper)
             keeper.SavesAtStop = false;
@@ -89,6 +91,9 @@ internal readonly struct Shutdown : ICommand
         call.Server.Core.RequestStop();
         return Reply.Close;
     }
+
+    private static bool MustSave(ref Call call, SaveJob saves, bool force) =>
+        call.Server.Settings.Persistence.Save.Rules.Count > 0 || (!force && saves.IsTierLost);
 
     private static Reply SaveFirst(ref Call call, SaveJob saves)
     {

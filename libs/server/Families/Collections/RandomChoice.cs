@@ -47,7 +47,7 @@ internal unsafe struct RandomChoice : IExamine
     // On false the error has been written.
     private static bool TryParse(ref Call call, ReadOnlySpan<byte> option, out RandomChoice choice, out Reply failed)
     {
-        choice = new RandomChoice { _to = call.Out, _single = call.Count == 2, _wanted = 1, _random = RandomBits.Create() };
+        choice = new RandomChoice { _to = call.Out, _single = call.Count == 2, _wanted = 1, _random = call.Worker.Draws.Next(call.Client) };
         failed = Reply.Sent;
         if (choice._single)
             return true;

@@ -20,7 +20,7 @@ internal readonly struct SPop : ICommand
         if (call.Count == 3 && (!call.TryInt64(2, out wanted) || wanted < 0))
             return call.Fail(Fault.NotPositive);
         KeyRef key = call.Key;
-        var choice = new PopChoice { Wanted = wanted, Random = RandomBits.Create() };
+        var choice = new PopChoice { Wanted = wanted, Random = call.Worker.Draws.Next(call.Client) };
         try
         {
             call.Session.Lock(new ReadOnlySpan<KeyRef>(in key));

@@ -72,11 +72,11 @@ internal sealed unsafe class ColdNames(StoreCore core, ColdTier tier)
         }
     }
 
-    // Each segment that is named, and those behind it in its run.
+    // Each segment that is named, and those behind it in its run: the first opened first, as what has lain there for longest is given up first after a start, too.
     private List<SegmentRow> Rows(StoreSnapshot snapshot)
     {
         List<SegmentRow> rows = [];
-        foreach (uint number in Segments)
+        foreach (uint number in Segments.OrderBy(number => tier.Segments[number]->Opened))
         {
             ColdSegment* segment = tier.Segments[number];
             SegmentRow row = SegmentRow.Of(number, segment, snapshot.DatabaseOf((uint)segment->Namespace), _named[number]);

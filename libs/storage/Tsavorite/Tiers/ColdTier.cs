@@ -53,6 +53,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Which of those that are read come back.</summary>
     public PromotionGate Gate { get; }
 
+    /// <summary>What fetched records took.</summary>
+    public HeapTrim Heap { get; } = new();
+
     /// <summary>How much may be written.</summary>
     public WriteBudget Budget { get; } = new();
 

@@ -454,6 +454,7 @@ internal sealed unsafe class TierMovers : IDisposable
         int fullPauseMs = FullPauseMs;
         while (!_stopping)
         {
+            _tier.Heap.Look(_movers.NowMs);
             if (Step(_movers.NowMs))
             {
                 fullPauseMs = FullPauseMs;

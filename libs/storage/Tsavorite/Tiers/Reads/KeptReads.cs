@@ -180,6 +180,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private void LetGo(ColdRead read)
     {
         Count(read, -1);
+        if (!read.IsInPlace)
+            tier.Heap.Freed(read.RecordBytes);
         forget(read);
     }
 }

@@ -60,7 +60,7 @@ internal struct ColdSegment
     public uint Next;
     /// <summary>Counts the uses that are made of it since the start.</summary>
     public uint Uses;
-    /// <summary>Tells what was opened earlier from what was opened later, since the start; 0: before it.</summary>
+    /// <summary>Tells what was opened earlier from what was opened later; a start takes the order from the snapshot.</summary>
     public long Opened;
     /// <summary>1 if something in it could not be read: nothing goes back there (store.C13).</summary>
     public int IsDoubtful;

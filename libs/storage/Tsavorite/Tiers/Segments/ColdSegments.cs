@@ -421,6 +421,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     {
         ColdSegment* last = _segments.Items + row.Number;
         row.CopyTo(last, ColdState.Sealed);
+        last->Opened = ++_opened; // rows come in that order
         last->Parts = 1 + runs.Behind(row.Number).Length;
         foreach (uint number in runs.Behind(row.Number))
         {

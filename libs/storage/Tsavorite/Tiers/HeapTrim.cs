@@ -1,0 +1,37 @@
+using Garnet.Common.Linux;
+using Garnet.Common.Time;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Has the C library give back what fetched records took, once nothing has been fetched for a moment: it keeps what is freed between blocks that are in use, and a walk over a large
+/// cold collection, or a copy that was refused, would leave hundreds of megabytes in the process for good.
+/// </summary>
+/// <param name="trim">Does it.</param>
+internal sealed class HeapTrim(Action trim)
+{
+    /// <summary>Less than this is not worth it.</summary>
+    public const long BytesMin = 32 << 20;
+    private const int StillMs = 1000;
+    private long _freed; // by all sessions since the start
+    private long _before, _trimmedAt, _stillFromMs;
+
+    public HeapTrim() : this(OperatingSystem.IsLinux() ? Libc.TrimHeap : static () => { })
+    {
+    }
+
+    /// <summary>So many bytes were freed. From any thread.</summary>
+    public void Freed(long bytes) => Interlocked.Add(ref _freed, bytes);
+
+    /// <summary>A look now and then, by one thread.</summary>
+    public void Look(long nowMs)
+    {
+        long freed = Volatile.Read(ref _freed);
+        if (freed != _before)
+            (_before, _stillFromMs) = (freed, nowMs);
+        if (freed - _trimmedAt < BytesMin || Elapsed.IsWithin(nowMs, _stillFromMs, StillMs))
+            return;
+        _trimmedAt = freed;
+        trim();
+    }
+}
