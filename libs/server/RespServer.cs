@@ -95,7 +95,7 @@ public sealed class RespServer : IDisposable
             Tier = _tier,
             TierId = _tier?.Id ?? default,
             IndexBuckets = (int)(_tier?.Note ?? 0),
-            TierObserver = TierMedium.ToldTo(lines),
+            TierObserver = TierMedium.ToldTo(lines), TierSessions = ReactorsOf(settings.Network),
             MonotonicUs = () => given.Clock.MonotonicUs,
             MemoryLimitBytes = memoryLimitBytes,
             Policy = settings.Memory.Policy,
@@ -204,10 +204,12 @@ public sealed class RespServer : IDisposable
     internal WriteRefusals Refusals => Context.Refusals;
     internal IReadOnlyList<Reactor> Reactors => _reactors;
 
+    private static int ReactorsOf(NetworkSettings settings) => settings.ReactorThreads > 0 ? settings.ReactorThreads : Environment.ProcessorCount;
+
     /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
     public void Start()
     {
-        int count = Settings.Network.ReactorThreads > 0 ? Settings.Network.ReactorThreads : Environment.ProcessorCount;
+        int count = ReactorsOf(Settings.Network);
         _listening = new Listening(Context.Core, Context.ClientLimits);
         var reactors = new Reactor[count];
         for (int i = 0; i < count; i++)

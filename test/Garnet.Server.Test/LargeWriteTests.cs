@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Test;
@@ -85,6 +86,41 @@ internal sealed class LargeWriteTests
         while (!keeps && ++tries < 3 && client.Call("EXISTS", "big") == "0");
         Assert.That(client.Call("EXISTS", "big"), Is.EqualTo("1"));
         if (keeps) Assert.That(client.Call(["EXISTS", .. Enumerable.Range(0, Keys).Select(static i => $"k{i}")]), Is.EqualTo($"{Keys}"), "nothing is lost for it");
+    }
+
+    // Others take memory between the look whether there is room and the locks.
+    [TestCase("MSET")]
+    [TestCase("MSETNX")]
+    public void A_refused_write_of_many_keys_has_set_none_however_many_write(string command)
+    {
+        const int Clients = 4, KeysOfOne = 100, RefusedMin = 40;
+        string path = Directory.CreateTempSubdirectory("garnet-many").FullName;
+        using (var server = new EmbeddedServer(adjust: settings =>
+        {
+            (settings.Memory.MaxMemoryBytes, settings.Network.ReactorThreads) = (16 << 20, Clients);
+            (settings.Tier.Path, settings.Tier.SizeBytes) = (path, 32 << 20);
+        }))
+        {
+            ConcurrentBag<string> torn = [];
+            int refused = 0;
+            string value = new('s', 500);
+            Parallel.For(0, Clients, new ParallelOptions { MaxDegreeOfParallelism = Clients }, which =>
+            {
+                using var client = new TestClient(server.Server.Port);
+                for (int round = 0; Volatile.Read(ref refused) < RefusedMin && round < 2000; round++)
+                {
+                    string[] keys = [.. Enumerable.Range(0, KeysOfOne).Select(i => $"{which}:{round}:{i}")];
+                    if (!client.Call([command, .. keys.SelectMany(key => (string[])[key, value])]).StartsWith("OOM", StringComparison.Ordinal))
+                        continue;
+                    Interlocked.Increment(ref refused);
+                    if (client.Call(["EXISTS", .. keys]) is var there && there != "0")
+                        torn.Add(there);
+                    client.Call(["DEL", .. Enumerable.Range(0, 20).SelectMany(back => Enumerable.Range(0, KeysOfOne).Select(i => $"{which}:{round - back - 1}:{i}"))]);
+                }
+            });
+            Assert.That((refused >= RefusedMin, torn), Is.EqualTo((true, Array.Empty<string>())));
+        }
+        Directory.Delete(path, recursive: true);
     }
 
     [LongCase("SADD big", 1)]

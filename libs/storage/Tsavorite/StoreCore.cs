@@ -60,7 +60,7 @@ internal sealed unsafe class StoreCore : IDisposable
             {
                 KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20), Observer = settings.TierObserver,
                 LongBytesMax = settings.MemoryLimitBytes / 2,
-                HeldBytesMax = Math.Clamp(settings.MemoryLimitBytes / 2, 16 << 20, 256 << 20), ValueCheck = settings.ValueCheck,
+                HeldBytesMax = Math.Clamp(settings.MemoryLimitBytes / 2 / settings.TierSessions, 16 << 20, 256 << 20), ValueCheck = settings.ValueCheck,
             };
         }
 

@@ -50,6 +50,9 @@ public sealed record StoreSettings
 
     /// <summary>Bytes of a segment of the tier, a power of two from 8 KiB to 1 GiB; 0 = 1 MiB. A tier that is gone on with has what it had.</summary>
     public int TierSegmentBytes { get; init; }
+
+    /// <summary>Sessions whose steps are put off for the tier, which share what memory is kept for those that have waited for longest.</summary>
+    public int TierSessions { get; init; } = 1;
     /// <summary>Buckets of an index segment, a power of two from 2; 0 = derived (<see cref="Store.IndexBucketsFor"/>). What names records of a tier goes by it.</summary>
     public int IndexBuckets { get; init; }
     /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>

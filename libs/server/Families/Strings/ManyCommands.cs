@@ -62,8 +62,22 @@ internal static unsafe class ManyCommands
             bytes += (2L * (keyBytes + IWriteLog.EntryHeadBytes)) + strings.Value(i).Length + PairBytes;
         }
 
-        if (!call.Session.Room.Demand(bytes))
+        if (!call.Session.Room.TryPromise(bytes)) // store.U20: others take memory before the locks are had
             return call.Fail(Fault.OutOfMemory);
+        try
+        {
+            return SetPromised(ref call, in strings, template, bytes, out applied);
+        }
+        finally
+        {
+            call.Session.Room.EndPromise();
+        }
+    }
+
+    private static Reply SetPromised(ref Call call, in ManyStrings strings, SetValue template, long bytes, out bool applied)
+    {
+        applied = false;
+        int pairs = strings.Count;
         KeyRef[] keys = Rent(ref call, strings.FirstKey, strings.KeyStep, pairs);
         call.Session.Lock(keys.AsSpan(0, pairs));
         Outcome outcome = Outcome.Done;

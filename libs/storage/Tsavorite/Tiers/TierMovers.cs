@@ -315,9 +315,12 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         _waitsBelow = false;
         _writer.Runs.RenewLacking();
+        bool wasShort = IsShort;
         IsShort = !HasTierRoom;
         if (!IsShort)
         {
+            if (wasShort && !Rests(nowMs)) // a snapshot has let go of much: what waited for that is moved now, and nobody is to be refused before
+                (IsFull, _progressMs, _idleRounds) = (false, nowMs, 0);
             RoomComes = !Rests(nowMs) && Elapsed.IsWithin(nowMs, _progressMs, PatienceMs);
             return false;
         }

@@ -100,9 +100,14 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
                 Left = Limit,
                 OnlyCounts = OnlyCounts,
             };
-            store.Examine(in _keys[own], ref sifting, quiet: true);
-            _found = sifting.Found;
-            Count = sifting.Count;
+            try
+            {
+                store.Examine(in _keys[own], ref sifting, quiet: true);
+            }
+            finally
+            {
+                (_found, Count) = (sifting.Found, sifting.Count); // collections.Q1: also where it is put off for the tier
+            }
         }
     }
 
