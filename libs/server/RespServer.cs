@@ -204,7 +204,8 @@ public sealed class RespServer : IDisposable
     internal WriteRefusals Refusals => Context.Refusals;
     internal IReadOnlyList<Reactor> Reactors => _reactors;
 
-    private static int ReactorsOf(NetworkSettings settings) => settings.ReactorThreads > 0 ? settings.ReactorThreads : Environment.ProcessorCount;
+    private static int ReactorsOf(NetworkSettings settings) =>
+        settings.ReactorThreads > 0 ? settings.ReactorThreads : Environment.ProcessorCount;
 
     /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
     public void Start()

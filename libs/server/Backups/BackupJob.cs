@@ -39,7 +39,6 @@ internal sealed class BackupJob : IDisposable
     internal BackupJob(ServerCore server, DataKeeper? keeper, CopyRole role)
     {
         (_server, _keeper, _role, _settings) = (server, keeper, role, server.Settings.Backups);
-        role.Interrupting += Interrupt;
     }
 
     /// <summary>The backups in the directory when it was last looked at, the newest first: at the start, and behind each backup.</summary>
@@ -71,7 +70,8 @@ internal sealed class BackupJob : IDisposable
     internal void Begin()
     {
         if (Path.Length == 0)
-            return;
+            return; // a start without backups loads nothing of them
+        _role.Interrupting += Interrupt;
         lock (_gate)
             _thread = BackgroundThread.Begin("backups", LookFirst, _server.Fail);
         _timer = new Timer(static job => ((BackupJob)job!).StartIfDue(), this, TickMs, TickMs);

@@ -62,7 +62,8 @@ internal static unsafe class ManyCommands
             bytes += (2L * (keyBytes + IWriteLog.EntryHeadBytes)) + strings.Value(i).Length + PairBytes;
         }
 
-        if (!call.Session.Room.TryPromise(bytes)) // store.U20: others take memory before the locks are had
+        // store.U20: others take memory before the locks are had.
+        if (!call.Session.Room.Demand(bytes) || !call.Session.Room.TryPromise(bytes))
             return call.Fail(Fault.OutOfMemory);
         try
         {

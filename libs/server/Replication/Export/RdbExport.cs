@@ -18,14 +18,14 @@ namespace Garnet.Server.Replication.Export;
 /// client-output-buffer-limit sets for replicas, each; a reader that takes nothing by repl-timeout.
 /// </summary>
 internal sealed class RdbExport(
-    ServerSettings settings, IClock clock, ServerLog lines, StoreCuts cuts, LinkSocket socket, ExportRequest request) : IRdbSink
+    ServerSettings settings, IClock clock, ServerLog lines, StoreCuts cuts, LinkSocket socket, ExportRequest request)
 {
     private const int TurnMs = 20, AliveMs = 1000, MarkBytes = 40;
 
     private readonly Signal _signal = new();
     private volatile bool _stopped;
 
-    private RdbFileOut File => field ??= new RdbFileOut(this, request.Terms.OnlyFunctions);
+    private RdbFileOut File => field ??= new RdbFileOut(new LinkSink(socket), request.Terms.OnlyFunctions);
 
     /// <summary>Ends it; returns at once.</summary>
     /// <summary>True if who asked for it is nobody any more.</summary>
@@ -64,9 +64,6 @@ internal sealed class RdbExport(
         File.Free();
         socket.Dispose();
     }
-
-    /// <inheritdoc/>
-    public void Take(ReadOnlySpan<byte> bytes) => socket.Send(bytes);
 
     // Why it is not whole, null if it is.
     private string? TrySend()

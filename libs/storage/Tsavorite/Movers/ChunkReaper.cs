@@ -9,6 +9,7 @@ internal sealed unsafe class ChunkReaper : IDisposable
 {
     private const int ChunksPerHold = 16, ProbesPerHold = 64;
     private const long LatePauseUs = 1_000_000;
+    private const int BusyMs = 1; // a mover that does not wait is through by then
     private readonly StoreCore _core;
     private readonly Lock _gate = new();
     private readonly ColdReads? _cold;
@@ -59,9 +60,9 @@ internal sealed unsafe class ChunkReaper : IDisposable
     // False if it met what the device has not brought.
     private bool Reap(Partition* partition, bool isMover)
     {
-        if (isMover)
+        if (isMover || _cold is null)
             _gate.Enter();
-        else if (!_gate.TryEnter())
+        else if (!_gate.TryEnter(BusyMs)) // a mover waits for the tier
             return false;
         try
         {

@@ -68,6 +68,12 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Bytes of fetched records in one segment that stay for the step of a session that has waited for longest, at most: a walk that needs more is waited for in place.</summary>
     public long HeldBytesMax { get; init; } = 256 << 20;
 
+    /// <summary>
+    /// Bytes of records in one segment that may be at hand while a step waits where it stands: what they lie in stays until it has run. One that comes to more would take the
+    /// machine's memory in the end, and fails.
+    /// </summary>
+    public long GatheredBytesMax { get; init; } = long.MaxValue;
+
     /// <summary>Bytes of records in several segments that one step may need together, where it needs more than one: half of what memory may hold.</summary>
     public long LongBytesMax { get; init; } = long.MaxValue;
 
@@ -231,6 +237,7 @@ internal sealed class ColdTier : IDisposable
         {
             0 => "its checksum is wrong",
             Libc.ETIMEDOUT => "the device has not answered",
+            Libc.ENOMEM => "the command goes through more of the tier than memory could hold; go through it in parts",
             Libc.ECANCELED => "the command has waited in place for too many others; name fewer at a time, and to a script as its keys",
             _ => new System.ComponentModel.Win32Exception(error).Message,
         }}";

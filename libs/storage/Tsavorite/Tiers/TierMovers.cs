@@ -319,7 +319,8 @@ internal sealed unsafe class TierMovers : IDisposable
         IsShort = !HasTierRoom;
         if (!IsShort)
         {
-            if (wasShort && !Rests(nowMs)) // a snapshot has let go of much: what waited for that is moved now, and nobody is to be refused before
+            // A snapshot has let go of much: what waited for that is moved now, and nobody is to be refused before.
+            if (wasShort && !Rests(nowMs))
                 (IsFull, _progressMs, _idleRounds) = (false, nowMs, 0);
             RoomComes = !Rests(nowMs) && Elapsed.IsWithin(nowMs, _progressMs, PatienceMs);
             return false;

@@ -218,7 +218,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : FirstMissing;
-        Begin(isSpent: Patience.IsTurnSpent());
+        Begin(isSpent: Patience.IsTurnSpent() || (_kept.ShortBytes > _tier.GatheredBytesMax && Patience.TryEndAsTooMuch()));
         if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
             Await(mayThrow);
         ForgetWanted();

@@ -20,7 +20,7 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     public const long Endless = long.MaxValue / 2;
     private readonly List<ColdRead> _refused = [];
     private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy;
-    private bool _isToBeTold;
+    private bool _isToBeTold, _hasTooMuch;
     private bool _hasNoEnd; // what is waited for has to come (SureReads)
 
     /// <summary>What is waited for has to come from now on: what was refused is asked for.</summary>
@@ -50,9 +50,12 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     {
         long turn = ThisTurn;
         if (Turn is null || turn != _turn)
-            (_turn, _spentUs, _inAllUs) = (turn, 0, 0);
-        return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong);
+            (_turn, _spentUs, _inAllUs, _hasTooMuch) = (turn, 0, 0, false);
+        return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong || _hasTooMuch);
     }
+
+    /// <summary>More is at hand than may be: true if the turn that runs has gathered it while it waited, and gets no more.</summary>
+    public bool TryEndAsTooMuch() => _hasTooMuch = !_hasNoEnd && _inAllUs > 0;
 
     // The device has answered all the while.
     private bool IsTooLong => _inAllUs >= LongestInAllUs;
@@ -97,7 +100,7 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>The step fails where it needs this, as if the device had not answered, or as it has had enough; nobody else does.</summary>
     public void Refuse(ColdRead read)
     {
-        (read.State, read.Error) = (ColdReadState.Failed, IsTooLong ? Libc.ECANCELED : Libc.ETIMEDOUT);
+        (read.State, read.Error) = (ColdReadState.Failed, _hasTooMuch ? Libc.ENOMEM : IsTooLong ? Libc.ECANCELED : Libc.ETIMEDOUT);
         _refused.Add(read);
     }
 

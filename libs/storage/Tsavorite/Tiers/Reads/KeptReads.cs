@@ -43,7 +43,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>Of these, bytes of records in several segments.</summary>
     public long LongBytes { get; private set; }
 
-    private long ShortBytes { get; set; }
+    /// <summary>Of these, bytes of records in one segment, but for heads.</summary>
+    public long ShortBytes { get; private set; }
 
     private long HeadBytes { get; set; }
 
