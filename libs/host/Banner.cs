@@ -29,7 +29,8 @@ internal static class Banner
         Say(log, LogLevel.Information,
             $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
         Say(log, LogLevel.Information, $"Listening on {string.Join(", ", server.Addresses)}");
-        string origin = settings.Memory.MaxMemoryBytes > 0 ? "as set by maxmemory" : "75 % of what there is; maxmemory changes it";
+        string origin = settings.Memory.MaxMemoryBytes > 0 ? "as set by maxmemory"
+            : $"{MemoryPlan.SharePercent(settings.HasTier)} % of what there is; maxmemory changes it";
         string pages = server.HugePages ? ", huge pages" : "";
         string policy = settings.Memory.Policy == Tsavorite.EvictionPolicy.NoEviction ? "refuses writes when full" : "evicts when full";
         Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");

@@ -14,6 +14,7 @@ namespace Garnet.Rdb;
 public sealed unsafe class RdbImport : IRdbEntries, IDisposable
 {
     private const int SlackBytes = 64, ReportEvery = 4096;
+    private const int LookMs = 100, LooksMax = 100; // for room
 
     private readonly Store _store;
     private readonly EncodingSettings _encoding;
@@ -21,12 +22,15 @@ public sealed unsafe class RdbImport : IRdbEntries, IDisposable
     private readonly JobProgress _progress;
     private readonly StoreSession _session;
     private readonly RdbEntries _entries;
+    private readonly object _room = new();
     private readonly List<byte[]> _functions = [];
     private readonly long _nowMs;
     private readonly int _databases;
     private uint _namespace;
     private KeyRef _last;
     private bool _isLastThere;
+    private long _demotedBytes;
+    private int _looks;
 
     /// <summary>Fills the store, whose databases are numbered below <paramref name="databases"/>; keys that expire up to <paramref name="nowMs"/> are left out.</summary>
     public RdbImport(Store store, RdbFile file, EncodingSettings encoding, int databases, long nowMs, JobProgress progress)
@@ -37,6 +41,7 @@ public sealed unsafe class RdbImport : IRdbEntries, IDisposable
         _file = file;
         _progress = progress;
         _session = store.OpenSession();
+        _session.Room.Wait.OnRoom = WakeForRoom;
         _nowMs = nowMs;
         _databases = databases;
         _namespace = store.Namespaces.Id(0);
@@ -80,7 +85,11 @@ public sealed unsafe class RdbImport : IRdbEntries, IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _entries.Dispose();
+    public void Dispose()
+    {
+        _entries.Dispose();
+        _session.Dispose();
+    }
 
     /// <inheritdoc/>
     string? IRdbEntries.Select(ulong database)
@@ -102,7 +111,10 @@ public sealed unsafe class RdbImport : IRdbEntries, IDisposable
         }
 
         _last = _store.Key(name.Bytes, name.Length, _namespace);
-        Outcome outcome = RdbStoring.Put(_session, in _last, value, expireAtMs, _encoding);
+        Outcome outcome;
+        do
+            outcome = RdbStoring.Put(_session, in _last, value, expireAtMs, _encoding);
+        while (outcome == Outcome.OutOfMemory && AwaitsRoom(value.Kind == RecordKind.String ? value.String.Length : value.Bytes));
         Fits(outcome);
         if (outcome != Outcome.Done)
             return $"the key {RdbEntries.Shown(name)} is too large";
@@ -119,7 +131,10 @@ public sealed unsafe class RdbImport : IRdbEntries, IDisposable
         member.Span.CopyTo(new Span<byte>(padded.Items, member.Length));
         var one = new Arg { Bytes = padded.Items, Length = member.Length };
         var retime = new RetimeEntries { Keys = new Operands(&one, 1), ExpireAtMs = expireAtMs };
-        Outcome outcome = _session.Edit(in _last, ref retime);
+        Outcome outcome;
+        do
+            outcome = _session.Edit(in _last, ref retime);
+        while (outcome == Outcome.OutOfMemory && AwaitsRoom(0));
         Fits(outcome);
         return outcome == Outcome.Done && retime.Changed == 1 ? null : "a member expires that is not there";
     }
@@ -139,10 +154,35 @@ public sealed unsafe class RdbImport : IRdbEntries, IDisposable
         Fits(record.Write(_store, _session, _functions, out _));
     }
 
+    // What came before goes to the tier, which may be slower than the file: true if it is to be tried again. The wait ends when nothing has gone there for some seconds.
+    private bool AwaitsRoom(long bytes)
+    {
+        if (_store.Figures().Tier is not { } tier)
+            return false;
+        bool hasMoved = tier.DemotedBytes + tier.DemotedCleanBytes != _demotedBytes;
+        (_demotedBytes, _looks) = (tier.DemotedBytes + tier.DemotedCleanBytes, hasMoved ? 0 : _looks + 1);
+        if (_looks > LooksMax)
+            return false;
+        if (_session.Room.Ensure(bytes) && _looks == 0)
+            return true;
+        lock (_room)
+        {
+            _session.Room.Wait.Ask(bytes);
+            Monitor.Wait(_room, LookMs);
+        }
+
+        return true;
+    }
+
+    private void WakeForRoom()
+    {
+        lock (_room) Monitor.PulseAll(_room);
+    }
+
     private void Fits(Outcome outcome)
     {
         if (outcome == Outcome.OutOfMemory)
             throw new GarnetException(ExitKind.Configuration, $"cannot import {_file.Path}",
-                $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory");
+                $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory, or a tier: --tier-path");
     }
 }

@@ -51,7 +51,7 @@ public sealed class RespServer : IDisposable
         IClock clock = given.Clock;
         CommandTable commands = given.Commands?.Take() ?? new CommandTable(CommandFamilies.Register);
         ServerRights rights = ConfiguredUsers.Judge(settings, table, lines, commands); // before anything is opened
-        long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
+        long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes, settings.HasTier);
         var backlog = new Backlog();
         DataKeeper? keeper = null;
         TlsKeys? tls = null;
@@ -95,7 +95,9 @@ public sealed class RespServer : IDisposable
             Tier = _tier,
             TierId = _tier?.Id ?? default,
             IndexBuckets = (int)(_tier?.Note ?? 0),
-            TierObserver = TierMedium.ToldTo(lines), TierSessions = ReactorsOf(settings.Network),
+            TierObserver = TierMedium.ToldTo(lines),
+            TierSessions = ReactorsOf(settings.Network),
+            ProcessBytesMax = MemoryPlan.AvailableBytes(),
             MonotonicUs = () => given.Clock.MonotonicUs,
             MemoryLimitBytes = memoryLimitBytes,
             Policy = settings.Memory.Policy,

@@ -58,7 +58,7 @@ internal sealed class TierStores : IDisposable
 
     private static StoreSettings Settings(Manifest manifest) => new()
     {
-        MemoryLimitBytes = MemoryPlan.LimitBytes(0), ValueCheck = ValueCheck.Instance, HashSeed = manifest.HashSeed,
+        MemoryLimitBytes = MemoryPlan.LimitBytes(0, hasTier: true), ValueCheck = ValueCheck.Instance, HashSeed = manifest.HashSeed,
         Partitions = manifest.Lanes, BackgroundMovers = false,
     };
 

@@ -1,5 +1,7 @@
 using System.Globalization;
 using Garnet.Server.Test.Net;
+using Garnet.Types.Collections;
+using Tsavorite;
 
 namespace Garnet.Server.Test;
 
@@ -197,6 +199,79 @@ internal sealed class TieredWalkTests
         Assert.That((Figure(client, "keyspace_hits") - hits, Figure(client, "keyspace_misses") - misses), Is.EqualTo((Asked, 2)));
         client.Call(["EXISTS", "none", .. Enumerable.Range(Asked, Keys - Asked).Select(static i => $"key:{i}")]);
         Assert.That((Figure(client, "keyspace_hits") - hits, Figure(client, "keyspace_misses") - misses), Is.EqualTo((Keys, 3)));
+    }
+
+    // Together they go through more than a command may gather, none of them does.
+    [TestCase("GET", 700, 120_000)]
+    [TestCase("HGETALL", 20, 4_000_000)]
+    public void A_script_may_go_through_more_of_the_tier_than_one_command(string command, int keys, int bytes)
+    {
+        const int FieldBytes = 1000;
+        using var server = new EmbeddedServer(clock: new TestClock(), adjust: settings =>
+        {
+            settings.Memory.MaxMemoryBytes = 24 << 20;
+            (settings.Tier.Path, settings.Tier.SizeBytes, settings.Tier.Promotion) = (_path, 256 << 20, TierPromotion.No);
+        });
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < keys; i++)
+        {
+            if (command == "GET")
+                client.Call("SET", $"key:{i}", new string('v', bytes));
+            else
+                client.Call(["HSET", $"key:{i}", .. Enumerable.Range(0, bytes / FieldBytes).SelectMany(static i => (string[])[$"field {i}", new string('v', FieldBytes)])]);
+            Assert.That(client.Call("TIER.DEMOTE", $"key:{i}"), Is.Not.EqualTo("0"));
+        }
+        string script = $"local all = 0\nfor i = 0, {keys - 1} do all = all + #redis.call('{command}', 'key:' .. i) end\nreturn all";
+        int each = command == "GET" ? bytes : bytes / FieldBytes * 2;
+        Assert.That(client.Call("EVAL", script, "0"), Is.EqualTo($"{keys * each}"));
+        Assert.That(Figure(client, "tier_waits"), Is.GreaterThanOrEqualTo(keys), "nobody knew before which keys it would name");
+    }
+
+    // A copy of what was found until then is what whoever asked for it frees.
+    [TestCase(SetOperation.Intersection)]
+    [TestCase(SetOperation.Difference)]
+    public void What_several_sets_have_in_common_is_owned_though_the_step_is_put_off_midway(SetOperation operation)
+    {
+        const int Members = 5000;
+        using var server = Cold();
+        using var client = new TestClient(server.Server.Port);
+        client.Call(["SADD", "set", .. Enumerable.Range(0, Members).Select(static i => $"member {i}".PadRight(60, 'm'))]);
+        client.Call("COPY", "set", "other");
+        if (operation == SetOperation.Difference)
+            client.Call("DEL", "other");
+        client.Call("TIER.DEMOTE", "set");
+        int found = 0;
+        for (int waits = 0; found == 0 && TryPutOff(server, operation, waits, out found); waits++) { }
+        Assert.That(found, Is.GreaterThan(0).And.LessThan(Members), "some time it had come to a part of them");
+    }
+
+    // False if it came to its end without being put off.
+    private static unsafe bool TryPutOff(EmbeddedServer server, SetOperation operation, int waits, out int found)
+    {
+        using StoreSession session = server.Server.Store.OpenSession();
+        int asked = 0;
+        session.Tier!.MayPostpone = () => ++asked > waits; // before that it waits where it is
+        uint ns = server.Server.Store.Namespaces.Id(0);
+        fixed (byte* names = "setother"u8)
+        {
+            KeyRef[] keys = [server.Server.Store.Key(names, 3, ns), server.Server.Store.Key(names + 3, 5, ns)];
+            using var algebra = new MemberAlgebra(session, keys, operation);
+            session.Lock(keys);
+            bool isPutOff = false;
+            try
+            {
+                algebra.TryRun();
+            }
+            catch (ColdMissException)
+            {
+                isPutOff = true;
+            }
+            session.Unlock();
+            if (isPutOff)
+                session.Tier.GiveUp(session.Tier.TakeWanted());
+            found = algebra.Found().Count;
+            return isPutOff;
+        }
     }
 
     // A server all of whose keys lie on its tier.

@@ -71,6 +71,12 @@ internal sealed class BackupReader : IRdbSource, IDisposable
     {
         _cipher?.Dispose();
         (_cipher, _chunks, _begin, _filled, _at) = (null, 0, 0, 0, BackupHeader.Bytes);
+        if (!Header.IsEncrypted && key is not null) // whoever may write there could have put it in the place of one that is
+        {
+            throw Refusal("it is not encrypted, and a key was given",
+                "Restore it without --key-file, if nobody else could have put it there");
+        }
+
         if (!Header.IsEncrypted)
             return;
         if (key is null)

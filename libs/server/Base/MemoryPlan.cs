@@ -8,14 +8,18 @@ namespace Garnet.Server;
 /// </summary>
 public static class MemoryPlan
 {
-    private const int SharePercent = 75;
+    private const int Share = 75, ShareWithTier = 60; // percent
 
     private static readonly KernelFile[] Groups = GroupLimits();
     private static readonly KernelFile Pages = new("/proc/self/statm");
     private static readonly long Machine = MachineBytes();
 
     /// <summary>The limit for <paramref name="configuredBytes"/> of <c>maxmemory</c>: itself, or a share of what there is.</summary>
-    public static long LimitBytes(long configuredBytes) => configuredBytes > 0 ? configuredBytes : AvailableBytes() / 100 * SharePercent;
+    public static long LimitBytes(long configuredBytes, bool hasTier) =>
+        configuredBytes > 0 ? configuredBytes : AvailableBytes() / 100 * SharePercent(hasTier);
+
+    /// <summary>That share, percent: with a tier, what is read from it lies beside the limit for a moment.</summary>
+    public static int SharePercent(bool hasTier) => hasTier ? ShareWithTier : Share;
 
     /// <summary>Memory of the machine or the control group in bytes; a group's limit may change while we run, the machine's memory does not.</summary>
     public static long AvailableBytes()

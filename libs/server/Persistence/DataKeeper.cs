@@ -161,7 +161,7 @@ internal sealed class DataKeeper : IDisposable
             using IDisposable speaker = _load.Speak();
             RecoveryReport report = _load.Run(server.Store, _replay());
             Settled();
-            bool imported = report is { Snapshot: null, Batches: 0 } && DumpImport.TryRun(server, Progress);
+            bool imported = report is { Snapshot: null, Entries: 0 } && DumpImport.TryRun(server, Progress);
             Saves = new SaveJob(Log, Counter, server, role, Files, _settings);
             server.Store.Logging = Counter is not null;
             role.Begin(HasLog ? report.Start : null);

@@ -132,18 +132,20 @@ internal sealed class SaveJob(
     /// </summary>
     internal void TakeLast()
     {
-        bool isTierLost = IsTierLost;
-        bool due = isTierLost || (settings.AppendOnly
-            ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
-            : settings.Save.Rules.Count > 0 && Changes > 0);
-        if (!due || role.IsReplica || TryStart() == 0) // a replica's data come from its primary
+        if (IsDueAtStop)
+            Volatile.Read(ref _thread)?.Join(); // the one that runs may be all that was due, or lack what came since
+        if (!IsDueAtStop || TryStart() == 0)
             return;
-        if (isTierLost)
+        if (IsTierLost)
             server.Log.TierLostAtStop(server.Store.Names!.WhyBroken);
         else
             server.Log.SavesBeforeStop();
         Volatile.Read(ref _thread)?.Join();
     }
+
+    private bool IsDueAtStop => !role.IsReplica && (IsTierLost || (settings.AppendOnly // a replica's data come from its primary
+        ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
+        : settings.Save.Rules.Count > 0 && Changes > 0));
 
     /// <summary>True if snapshots name what lies on a tier that no start would find: a stop without a snapshot, or behind one that failed, gives that up.</summary>
     internal bool IsTierLost => !role.IsReplica && server.Store.Names is { } names && names.LacksFile();

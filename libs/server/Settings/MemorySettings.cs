@@ -8,7 +8,8 @@ public sealed partial class MemorySettings
 {
     private const string HeatHasTwoBits = "A key's heat has four steps; some of its reads raise it, and evictions lower it.";
 
-    [Setting("maxmemory", "Memory for keys, values and index together; 0 takes 75 % of what the machine or container has.",
+    [Setting("maxmemory",
+        "Memory for keys, values and index together; 0 takes 75 % of what the machine or container has, 60 % with a tier.",
         Unit = SettingUnit.Bytes, Min = 0, Live = true)]
     public long MaxMemoryBytes { get; set; }
 

@@ -23,6 +23,9 @@ public sealed class ServerSettings
     public BulkSettings Bulk { get; } = new();
     public AdminSettings Admin { get; } = new();
 
+    /// <summary>True if there is to be a tier.</summary>
+    public bool HasTier => Tier.Path.Length + Tier.PmPath.Length > 0;
+
     /// <summary>Puts every room and the parameters of redis that have no room here into <paramref name="table"/>.</summary>
     public void Register(SettingTable table)
     {

@@ -43,7 +43,6 @@ public sealed partial class TierSettings
 
     /// <summary>What tests put before the disk; null: nothing.</summary>
     internal Func<IMedium, IMedium>? Before { get; set; }
-
     [Setting("tier-io-uring", "Read by io_uring where the system has it; no reads by threads.")]
     public bool IoUring { get; set; } = true;
 }

@@ -28,8 +28,12 @@ public sealed unsafe class StepRoom
         Wait = new RoomWait(store.Movers, store.Core.Arena.Bell);
     }
 
-    /// <summary>Within a step, a command begins that is refused, if it is, by itself (store.U22).</summary>
-    public void BeginPart() => _budget.Begin();
+    /// <summary>Within a step, a command begins that is refused, if it is, by itself (store.U22), and may gather of the tier as much as one outside.</summary>
+    public void BeginPart()
+    {
+        _budget.Begin();
+        _session.Tier?.BeginPart();
+    }
 
     /// <summary>
     /// Says that the step, whose locks are held, will write so many bytes at most to the log: before the first change of a command that

@@ -231,7 +231,11 @@ public sealed unsafe class Store : IDisposable
     /// Changes the memory limit; a lower one is reached by eviction in the background. 0 lifts the limit as far as the
     /// reserved address space goes.
     /// </summary>
-    public void SetMemoryLimit(long bytes) => Arena.SetLimit(bytes);
+    public void SetMemoryLimit(long bytes)
+    {
+        Arena.SetLimit(bytes);
+        Core.Tier?.LimitReads(bytes);
+    }
 
     /// <summary>Counts memory that somebody has beside the store, for values on their way; false if the limit leaves no room for it.</summary>
     public bool TryTakeBeside(long bytes) => Core.TakeBeside(bytes);

@@ -58,11 +58,10 @@ internal sealed unsafe class StoreCore : IDisposable
         {
             Tier = new ColdTier(medium, settings.TierSegmentBytes, settings.TierId, settings.MonotonicUs)
             {
-                KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20), Observer = settings.TierObserver,
-                LongBytesMax = settings.MemoryLimitBytes / 2, GatheredBytesMax = Math.Max(settings.MemoryLimitBytes, 64 << 20),
-                HeldBytesMax = Math.Clamp(settings.MemoryLimitBytes / 2 / settings.TierSessions, 16 << 20, 256 << 20),
-                ValueCheck = settings.ValueCheck,
+                Observer = settings.TierObserver, ValueCheck = settings.ValueCheck,
+                Sessions = settings.TierSessions, ProcessBytesMax = settings.ProcessBytesMax,
             };
+            Tier.LimitReads(settings.MemoryLimitBytes);
         }
 
         arena.Take(Tier?.Segments.TableBytes ?? 0, Claim.Forced);

@@ -53,6 +53,10 @@ public sealed record StoreSettings
 
     /// <summary>Sessions whose steps are put off for the tier, which share what memory is kept for those that have waited for longest.</summary>
     public int TierSessions { get; init; } = 1;
+
+    /// <summary>Memory that the process may have in all, bytes: what is read from a tier lies beside <see cref="MemoryLimitBytes"/>.</summary>
+    public long ProcessBytesMax { get; init; } = long.MaxValue;
+
     /// <summary>Buckets of an index segment, a power of two from 2; 0 = derived (<see cref="Store.IndexBucketsFor"/>). What names records of a tier goes by it.</summary>
     public int IndexBuckets { get; init; }
     /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>

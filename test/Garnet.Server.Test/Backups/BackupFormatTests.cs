@@ -134,6 +134,13 @@ internal sealed class BackupFormatTests
     }
 
     [Test]
+    public void One_that_is_not_encrypted_is_refused_where_a_key_is_given()
+    {
+        byte[] backup = BackupBytes.Of(BackupBytes.Rdb(3), 3, null);
+        Assert.That(() => BackupBytes.Proven(backup, BackupBytes.Key), Throws.TypeOf<GarnetException>().With.Message.Contains("it is not encrypted, and a key was given"));
+    }
+
+    [Test]
     public void Two_files_of_the_same_data_have_nothing_in_common()
     {
         byte[] rdb = BackupBytes.Rdb(3), header = new byte[BackupHeader.Bytes];

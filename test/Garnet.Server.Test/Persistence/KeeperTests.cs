@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Test;
+using Garnet.Server.Test.Backups;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -194,6 +195,91 @@ public sealed class KeeperTests
     }
 
     [Test]
+    public void What_could_not_be_kept_after_it_was_imported_is_imported_by_the_next_start_that_can([Values] bool hasLog)
+    {
+        const int Keys = 3;
+        var disk = new MemoryDisk();
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-import-");
+        File.WriteAllBytes(Path.Combine(folder.FullName, "dump.rdb"), BackupBytes.Rdb(Keys));
+        void Settings(ServerSettings settings) => (settings.Persistence.Directory, settings.Persistence.AppendOnly) = (folder.FullName, hasLog);
+        try
+        {
+            disk.OnCreate = static name =>
+            {
+                if (name.Contains("snapshot", StringComparison.Ordinal))
+                    throw MemoryDisk.Broken("create", name);
+            };
+            for (int starts = 0; starts < 3; starts++)
+            {
+                using var refused = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: Settings);
+                Assert.That(() => refused.Server.Completion.IsCompleted, Is.True.After(EndMs, 5), "no snapshot of it can be taken");
+            }
+
+            disk.OnCreate = null;
+            using EmbeddedServer server = Start(disk, Settings);
+            Assert.That(server.Send("DBSIZE\r\n", "\r\n"), Is.EqualTo($":{Keys}\r\n"));
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    [Test]
+    public void A_stop_that_comes_while_a_snapshot_is_taken_loses_nothing_where_there_is_no_log()
+    {
+        const int WaitMs = 500; // for what is not to come
+        var disk = new MemoryDisk();
+        using var begun = new ManualResetEventSlim();
+        var server = Start(disk, NoLog);
+        server.Send("SET before v\r\n", "+OK\r\n");
+        bool isStopping = false, isCancelled = false;
+        disk.OnCreate = name =>
+        {
+            if (begun.IsSet || !name.Contains("snapshot", StringComparison.Ordinal)) return;
+            begun.Set();
+            isStopping = SpinWait.SpinUntil(() => server.Server.Keeper!.Progress.IsCancelled, EndMs);
+            isCancelled = SpinWait.SpinUntil(() => server.Server.Keeper!.Saves!.IsCancelled, WaitMs);
+        };
+        Assert.That(server.Send("BGSAVE\r\n", "\r\n"), Does.StartWith("+"));
+        begun.Await();
+        server.Send("SET since v\r\n", "+OK\r\n");
+        server.Dispose();
+        Assert.That(isStopping, Is.True);
+        using EmbeddedServer again = Start(disk, NoLog);
+        Assert.That((again.Send("MGET before since\r\n", "v\r\n$1\r\nv\r\n"), isCancelled), Is.EqualTo(("*2\r\n$1\r\nv\r\n$1\r\nv\r\n", false)));
+    }
+
+    [Test]
+    public void SHUTDOWN_waits_for_the_snapshot_that_runs_and_takes_its_own()
+    {
+        var disk = new MemoryDisk();
+        using var begun = new ManualResetEventSlim();
+        using var mayGoOn = new ManualResetEventSlim();
+        var server = Start(disk, NoLog);
+        server.Send("SET before v\r\n", "+OK\r\n");
+        disk.OnCreate = name =>
+        {
+            if (begun.IsSet || !name.Contains("snapshot", StringComparison.Ordinal)) return;
+            begun.Set();
+            mayGoOn.Await();
+        };
+        Assert.That(server.Send("BGSAVE\r\n", "\r\n"), Does.StartWith("+"));
+        begun.Await();
+        server.Send("SET since v\r\n", "+OK\r\n");
+        using (TestClient client = new(server.Server.Port))
+        {
+            client.Send("SHUTDOWN");
+            Eventually.Holds(() => server.Send("INFO stats\r\n", "\r\n\r\n").Contains("total_commands_processed", StringComparison.Ordinal) && !client.HasReply);
+            mayGoOn.Set();
+            Assert.That(() => server.Server.Completion.IsCompleted, Is.True.After(EndMs, 5));
+        }
+        server.Dispose();
+        using EmbeddedServer again = Start(disk, NoLog);
+        Assert.That(again.Send("MGET before since\r\n", "v\r\n$1\r\nv\r\n"), Is.EqualTo("*2\r\n$1\r\nv\r\n$1\r\nv\r\n"));
+    }
+
+    [Test]
     public void Without_a_data_directory_SHUTDOWN_SAVE_says_what_SAVE_says()
     {
         using var server = new EmbeddedServer();
@@ -201,6 +287,8 @@ public sealed class KeeperTests
         Assert.That(refusal, Does.Contain("--dir"));
         Assert.That(server.Send("SHUTDOWN SAVE\r\n", "\r\n"), Is.EqualTo(refusal));
     }
+
+    private static void NoLog(ServerSettings settings) => (settings.Persistence.AppendOnly, settings.Persistence.Save) = (false, SaveRules.OfRedis);
 
     internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null, RecordedLines? lines = null)
     {

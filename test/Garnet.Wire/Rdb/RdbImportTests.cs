@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Garnet.Common.Test;
 using Garnet.Wire.Persistence;
+using Garnet.Wire.Tiering;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Rdb;
@@ -44,6 +45,30 @@ internal sealed class RdbImportTests
             if (start == 0 && flags == "--appendonly no") Assert.That(ours.Call("SAVE").ToString(), Is.EqualTo("+OK"));
             server.Stop();
         }
+    }
+
+    [Test]
+    public void What_is_more_than_memory_goes_to_the_tier_while_it_is_taken()
+    {
+        const int Strings = 40_000, Hashes = 30, Longs = 12, StringBytes = 1000, LongBytes = 3 << 20;
+        using RdbSource source = new();
+        using TierScratch tier = new(memory: "16mb", size: "256mb");
+        using DataServer server = new(tier.Flags);
+        server.Stop();
+        Directory.Delete(server.Path, recursive: true);
+        Directory.CreateDirectory(server.Path);
+        foreach (string file in Directory.GetFiles(tier.Path)) File.Delete(file);
+        using (RespConnection redis = source.Connect())
+        {
+            redis.Call("EVAL", $"for i = 1, {Hashes} do for f = 1, 2000 do redis.call('HSET', 'hash:' .. i, 'field ' .. f, string.rep('h', 400)) end end", "0");
+            redis.Call("EVAL", $"for i = 1, {Strings} do redis.call('SET', 'key:' .. i, string.rep('v', {StringBytes})) end", "0");
+            redis.Call("EVAL", $"for i = 1, {Longs} do redis.call('SET', 'long:' .. i, string.rep('l', {LongBytes})) end", "0");
+            source.SaveTo(server.Path);
+        }
+        server.Start();
+        using RespConnection ours = server.Connect();
+        Assert.That(ours.Call("DBSIZE").Text, Is.EqualTo($"{Strings + Hashes + Longs}"));
+        Assert.That((ours.Call("HLEN", "hash:7").ToString(), ours.Call("STRLEN", "long:3").ToString()), Is.EqualTo((":2000", $":{LongBytes}")));
     }
 
     [Test]

@@ -78,6 +78,45 @@ public sealed class TierUnreadableTests
         Assert.That(first.Call("PING").ToString(), Is.EqualTo("+PONG"));
     }
 
+    [TestCase("SHUTDOWN FORCE")]
+    [TestCase("SHUTDOWN NOSAVE")]
+    public void A_stop_that_would_give_up_what_lay_in_a_removed_file_is_refused_where_no_snapshot_can_be_taken_unless_it_is_forced(string forced)
+    {
+        const int Keys = 40;
+        using TierScratch tier = new(memory: "64mb", size: "16mb");
+        using DataServer server = new($"{tier.Flags} --appendonly no");
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            for (int i = 0; i < Keys; i++)
+            {
+                client.Call("SET", Text(i), Name("key", i));
+                Assert.That(client.Call("TIER.DEMOTE", Text(i)).ToString(), Is.EqualTo(":1"));
+            }
+            client.SaveSnapshot();
+        }
+        server.Kill();
+        tier.Harm(Name("key", 7));
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        File.Delete(Directory.GetFiles(tier.Path, "tier-*").Single());
+        for (int tries = 0; tries < 2; tries++)
+            Assert.That(again.Call("SHUTDOWN").ToString(), Does.StartWith("-ERR"));
+        for (int i = 0; i < Keys; i++)
+            Assert.That(again.Call("GET", Text(i)).ToString(), i == 7 ? Does.StartWith(Unreadable) : Does.Contain(Name("key", i)), "it is there for as long as the server runs");
+        if (forced.EndsWith("NOSAVE", StringComparison.Ordinal))
+        {
+            Assert.That(again.Call("DEL", Text(7)).ToString(), Is.EqualTo(":1"));
+            again.Send(RespConnection.Encode("SHUTDOWN")); // now it can
+            server.Process.WaitForExit();
+            server.Start();
+            using RespConnection last = new(server.Process.Address, 60_000);
+            Assert.That(last.Call("DBSIZE").ToString(), Is.EqualTo($":{Keys - 1}"));
+            return;
+        }
+        again.Send(RespConnection.Encode(forced.Split(' ')));
+        server.Process.WaitForExit();
+    }
+
     [Test]
     public void A_digest_of_what_cannot_be_read_is_an_error_and_not_the_end()
     {

@@ -28,6 +28,35 @@ public sealed class DurableTierTests
     }
 
     [Test]
+    public void What_has_lain_there_for_longest_is_given_up_first_after_a_start_too()
+    {
+        const int Group = 2400, Bytes = 300, KeysMax = 40_000, Given = 50;
+        using SimulatedMedium medium = new(2 << 20);
+        using Bench bench = new(TieredBench.KeptSettings(medium));
+        string[] groups = ["gone", "old", "young"];
+        foreach (string group in groups)
+        {
+            for (int i = 0; i < Group; i++) bench.Set(group + i, TieredBench.Value(i, Bytes));
+            bench.Demote();
+            for (int i = 0; i < Group && group == "old"; i++) bench.Delete("gone" + i); // so that what comes last lies in segments with lower numbers
+        }
+        NamingList list = NamingList.Of(bench.Store);
+        using Bench again = new(TieredBench.KeptSettings(medium) with { MemoryLimitBytes = 1 << 20, Policy = EvictionPolicy.AllKeysLru });
+        LoadUnread(list, again.Store);
+        again.Store.Promotion = TierPromotion.No;
+        for (int i = 0; i < KeysMax && again.Tier().Evicted < Given; i++)
+        {
+            do
+                again.Store.StepMovers(++again.NowMs);
+            while (!again.Session.Room.Ensure(400) && again.Session.Room.IsComing);
+            again.Set("n" + i, TieredBench.Value(i, Bytes));
+        }
+        int[] left = [.. groups.Select(group => Enumerable.Range(0, Group).Count(i => again.Has(group + i)))];
+        Assert.That(again.Tier().Evicted, Is.GreaterThanOrEqualTo(Given));
+        Assert.That(left, Is.EqualTo((int[])[0, Group - (int)again.Tier().Evicted, Group]));
+    }
+
+    [Test]
     public void Numbers_of_databases_that_were_swapped_and_flushed_stand_for_what_they_did()
     {
         using SimulatedMedium medium = new(MediumBytes);

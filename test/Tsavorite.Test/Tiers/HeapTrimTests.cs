@@ -14,9 +14,10 @@ internal sealed class HeapTrimTests
         heap.Look(0);
         heap.Look(5000);
         Assert.That(trims, Is.Zero, "too little");
+        heap.Freed(HeapTrim.BytesMin / 4);
         for (long now = 6000; now < 9000; now += 100)
         {
-            heap.Freed(1000);
+            heap.Freed(HeapTrim.BytesMin / 50); // in a tenth of a second
             heap.Look(now);
         }
         Assert.That(trims, Is.Zero, "it is being used");
@@ -27,5 +28,12 @@ internal sealed class HeapTrimTests
         heap.Look(21_000);
         heap.Look(22_500);
         Assert.That(trims, Is.EqualTo(2));
+        heap.Freed(HeapTrim.BytesMin);
+        for (long now = 23_000; now < 26_000; now += 100)
+        {
+            heap.Freed(1000);
+            heap.Look(now);
+        }
+        Assert.That(trims, Is.EqualTo(3), "a server that is in use always reads something");
     }
 }

@@ -97,10 +97,7 @@ internal readonly struct Shutdown : ICommand
 
     private static Reply SaveFirst(ref Call call, SaveJob saves)
     {
-        long number = saves.TryStart();
-        if (number == 0)
-            return call.Fail(Fault.ShutdownFailed); // one runs: its state is too old
-        call.Worker.Park(call.Client, new SaveWait(saves, number, stops: call.Server));
+        call.Worker.Park(call.Client, new SaveWait(saves, saves.TryStart(), stops: call.Server));
         return Reply.Parked;
     }
 }

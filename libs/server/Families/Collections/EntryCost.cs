@@ -15,12 +15,14 @@ internal readonly record struct EntryCost(RecordKind Kind, int Words, int PageBy
         OfLists = new(RecordKind.List, Words: 1, Sequence.ListPageBytes),
         OfSortedSets = new(RecordKind.SortedSet, Words: 2, Sequence.SortedPageBytes, Times: 2); // by name, and in order
 
+    /// <summary>Bytes of memory: less fits into what a write may take beyond the limit.</summary>
+    internal const long Large = 64 << 10;
+
     /// <summary>
     /// Bytes of memory that the entries which the call brings for its first key take at most, if that is much; else 0, as for a key that is too long to be one.
     /// </summary>
     internal long LargeBytes(ref Call call)
     {
-        const long Large = 64 << 10; // less fits into what a write may take beyond the limit
         const long OfArgument = 16; // beside its bytes on the wire, more or less: the step is assured for the rest
         const long OfChunk = 1 << 10; // each chunk of a collection has the key beside it, and a quarter more than its entries, or an eighth
         int count = call.Count, keyBytes = call[1].Length;

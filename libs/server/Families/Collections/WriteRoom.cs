@@ -22,6 +22,8 @@ internal readonly ref struct WriteRoom
     internal static WriteRoom For(ref Call call, scoped in EntryCost cost)
     {
         long bytes = cost.LargeBytes(ref call);
+        if (bytes == 0 && call.Session.Tier is not null && call.Count > cost.Words + 2)
+            bytes = EntryCost.Large; // what each of them changes comes back from the tier first: a hundred times as much as they are
         if (bytes == 0)
             return new WriteRoom(null, isThere: true);
         StepRoom room = call.Session.Room;

@@ -6,11 +6,18 @@ using Garnet.Server.Persistence;
 namespace Garnet.Server.Families.Persistence;
 
 /// <summary>SAVE, and SHUTDOWN with a snapshot: waits for the end of a save, then answers or stops the server.</summary>
+/// <param name="saves">Who takes it.</param>
+/// <param name="number">Which one; 0: the one that it begins as soon as the one that runs, whose state is too old, has ended.</param>
+/// <param name="stops">The server that is stopped then.</param>
 internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops) : LogWait
 {
+    private long _number = number;
+
     internal override bool Resume(Worker worker, Connection client)
     {
-        if (!saves.HasEnded(number, out bool failed))
+        if (_number == 0)
+            _number = saves.TryStart();
+        if (_number == 0 || !saves.HasEnded(_number, out bool failed))
             return false;
         if (failed)
         {

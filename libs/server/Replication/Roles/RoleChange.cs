@@ -29,7 +29,7 @@ internal sealed class RoleChange : IDisposable
         _thread = new RoleThread(server, role, demotion, _promotion, giving, followers.Follow);
         server.Table.OnSet("maxmemory", () =>
         {
-            server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);
+            server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes, server.Settings.HasTier);
             Own.TakeMemorySettings();
         });
         server.Table.OnSet("maxmemory-policy", Own.TakeMemorySettings);

@@ -95,7 +95,7 @@ internal sealed class Shipping : IDisposable
     private void TakeSettings()
     {
         long asked = _server.Settings.Replication.BacklogBytes, hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
-        long own = Math.Clamp(MemoryPlan.LimitBytes(_server.Settings.Memory.MaxMemoryBytes) / LimitParts, OwnBytesMin, OwnBytesMax);
+        long own = Math.Clamp(_server.MemoryLimitBytes / LimitParts, OwnBytesMin, OwnBytesMax);
         long kept = asked != 0 ? asked : own;
         _backlog.BytesMax = kept;
         _backlog.PinnedBytesMax = Math.Max(kept, hard > 0 ? hard : long.MaxValue);

@@ -34,6 +34,7 @@ internal sealed class ColdTier : IDisposable
     private long _passedBytes, _passedBefore, _writeFromUs;
     private long _readTimeoutMs = Store.TierReadTimeoutMs;
     private int _owed;
+    private long _atHand;
     private static readonly long TicksPerUs = Stopwatch.Frequency / 1_000_000; // Linux counts nanoseconds
 
     /// <param name="medium">What it lies on.</param>
@@ -62,22 +63,52 @@ internal sealed class ColdTier : IDisposable
     /// <summary>See <see cref="Store.LimitTierWrites"/>.</summary>
     public void LimitWrites(long perSecond, long perDay) => Budget.Limit(perSecond, perDay);
 
+    /// <summary>Sessions whose steps are put off for it.</summary>
+    public int Sessions { get; init; } = 1;
+
+    /// <summary>Memory that the process may have in all, bytes.</summary>
+    public long ProcessBytesMax { get; init; } = long.MaxValue;
+
+    /// <summary>
+    /// How much of it may be in memory beside a limit of so many bytes, which the process itself exceeds by a tenth and 64 MiB (the most that was measured). 0, no limit, which is
+    /// so while a start loads: as before.
+    /// </summary>
+    public void LimitReads(long memoryLimitBytes)
+    {
+        if (memoryLimitBytes == 0)
+            return;
+        long beside = Math.Max(ProcessBytesMax - (memoryLimitBytes / 10 * 11) - (64 << 20), 32 << 20);
+        KeptBytesMax = Math.Clamp(memoryLimitBytes / 16, 4 << 20, 64 << 20);
+        LongBytesMax = memoryLimitBytes / 2;
+        HeldBytesMax = Math.Clamp(Math.Min(memoryLimitBytes, beside) / 2 / Sessions, 16 << 20, 256 << 20);
+        GatheredBytesMax = Math.Min(Math.Max(memoryLimitBytes, 64 << 20), beside / 2);
+    }
+
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
     /// <summary>Bytes of fetched records in one segment that stay for the step of a session that has waited for longest, at most: a walk that needs more is waited for in place.</summary>
-    public long HeldBytesMax { get; init; } = 256 << 20;
-
-    /// <summary>
-    /// Bytes of records in one segment that may be at hand while a step waits where it stands: what they lie in stays until it has run. One that comes to more would take the
-    /// machine's memory in the end, and fails.
-    /// </summary>
-    public long GatheredBytesMax { get; init; } = long.MaxValue;
+    public long HeldBytesMax { get; private set; } = 256 << 20;
 
     /// <summary>Bytes of records in several segments that one step may need together, where it needs more than one: half of what memory may hold.</summary>
-    public long LongBytesMax { get; init; } = long.MaxValue;
+    public long LongBytesMax { get; private set; } = long.MaxValue;
 
-    /// <summary>Bytes that one step may ask for at a time: half of that, as the step that is done again is to find all of them.</summary>
+    /// <summary>
+    /// Bytes of records in one segment that all sessions may have at hand while a step waits where it stands: what they lie in stays until it has run. One that comes to more would
+    /// take the machine's memory in the end, and fails, if it is among those that have gathered much (<see cref="GatheredBytesMin"/>).
+    /// </summary>
+    public long GatheredBytesMax { get; private set; } = long.MaxValue;
+
+    /// <summary>So many each step may gather, whatever others have.</summary>
+    public const long GatheredBytesMin = 16 << 20;
+
+    /// <summary>Bytes of records in one segment that sessions have at hand, together.</summary>
+    public long AtHandBytes => Volatile.Read(ref _atHand);
+
+    /// <summary>A session has so many more.</summary>
+    public void CountAtHand(long bytes) => Interlocked.Add(ref _atHand, bytes);
+
+    /// <summary>Bytes that one step may ask for at a time: half of <see cref="KeptBytesMax"/>, as the step that is done again is to find all of them.</summary>
     public long AskedBytesMax => KeptBytesMax / 2;
 
     /// <summary>How long a read is waited for, milliseconds.</summary>

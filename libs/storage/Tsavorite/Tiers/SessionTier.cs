@@ -88,6 +88,9 @@ public sealed unsafe partial class SessionTier
 
     internal ColdReads Reads { get; }
 
+    /// <inheritdoc cref="ColdReads.BeginPart"/>
+    internal void BeginPart() => Reads.BeginPart();
+
     /// <summary>Takes the reads that have finished, and gives up what was fetched some time ago; true if one has finished since the last call.</summary>
     public bool Poll(long nowMs) => Reads.Poll(nowMs);
 

@@ -13,6 +13,7 @@ public sealed class TierNames
     private readonly Lock _gate = new();
     private readonly List<(string File, uint[] Segments)> _files = [];
     private volatile bool _isBroken, _isInTheWay;
+    private bool _newestHasAll; // the newest snapshot needs no tier
 
     internal TierNames(ColdTier tier) => _tier = tier;
 
@@ -47,12 +48,12 @@ public sealed class TierNames
         return true;
     }
 
-    /// <summary>True if a start would not find what snapshots name, as the tier's file was removed or could not be made durable.</summary>
+    /// <summary>True if a start would not find what the newest snapshot names, as the tier's file was removed or could not be made durable.</summary>
     public bool LacksFile()
     {
         lock (_gate)
         {
-            if (_files.Count == 0)
+            if (_files.Count == 0 || _newestHasAll)
                 return false;
         }
         return _isBroken || !TrySync();
@@ -83,6 +84,7 @@ public sealed class TierNames
         lock (_gate)
         {
             int keptNewest = _files.FindLastIndex(named => named.File == newest);
+            _newestHasAll = keptNewest < 0;
             int keptPrevious = _files.FindLastIndex(named => named.File == previous);
             for (int i = _files.Count - 1; i >= 0; i--)
             {

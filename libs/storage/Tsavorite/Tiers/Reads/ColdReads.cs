@@ -218,7 +218,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : FirstMissing;
-        Begin(isSpent: Patience.IsTurnSpent() || (_kept.ShortBytes > _tier.GatheredBytesMax && Patience.TryEndAsTooMuch()));
+        Begin(isSpent: Patience.IsTurnSpent() || Patience.TryEndAsTooMuch(_kept.ShortBytes, _tier.AtHandBytes > _tier.GatheredBytesMax));
         if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
             Await(mayThrow);
         ForgetWanted();
@@ -340,6 +340,13 @@ internal sealed unsafe partial class ColdReads : IDisposable
         BeginLeft();
         if (MayPostpone is null)
             _kept.BeginStep(_steps);
+    }
+
+    /// <summary>Within a script or a transaction another command begins: those before it need nothing more.</summary>
+    public void BeginPart()
+    {
+        Patience.BeginPart();
+        _kept.BeginPart();
     }
 
     /// <summary>What a look that needed no more has left is read, and not waited for: not by the step of another, either.</summary>

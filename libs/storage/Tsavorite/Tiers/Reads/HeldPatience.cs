@@ -18,8 +18,9 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     public const long LongestInAllUs = 10_000_000;
     /// <summary>For what has to come, and of who holds up nobody: longer than anybody waits.</summary>
     public const long Endless = long.MaxValue / 2;
+    private const long NotBegun = -1;
     private readonly List<ColdRead> _refused = [];
-    private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy;
+    private long _turn, _spentUs, _inAllUs, _step, _toBeToldBy, _gatheredFrom = NotBegun;
     private bool _isToBeTold, _hasTooMuch;
     private bool _hasNoEnd; // what is waited for has to come (SureReads)
 
@@ -50,12 +51,21 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     {
         long turn = ThisTurn;
         if (Turn is null || turn != _turn)
-            (_turn, _spentUs, _inAllUs, _hasTooMuch) = (turn, 0, 0, false);
+            (_turn, _spentUs, _inAllUs, _hasTooMuch, _gatheredFrom) = (turn, 0, 0, false, NotBegun);
         return !_hasNoEnd && (_spentUs >= LongestUs || IsTooLong || _hasTooMuch);
     }
 
-    /// <summary>More is at hand than may be: true if the turn that runs has gathered it while it waited, and gets no more.</summary>
-    public bool TryEndAsTooMuch() => _hasTooMuch = !_hasNoEnd && _inAllUs > 0;
+    /// <summary>Within the turn that runs another command begins: what is at hand is no longer needed together.</summary>
+    public void BeginPart() => (_hasTooMuch, _gatheredFrom) = (false, NotBegun);
+
+    /// <summary>True if the command that runs gets no more: it has gathered much while it waited, and all together more than may be.</summary>
+    /// <param name="bytes">So much is at hand.</param>
+    /// <param name="isFull">All together have more than may be.</param>
+    public bool TryEndAsTooMuch(long bytes, bool isFull)
+    {
+        _gatheredFrom = _gatheredFrom == NotBegun ? bytes : Math.Min(bytes, _gatheredFrom);
+        return _hasTooMuch = isFull && !_hasNoEnd && _inAllUs > 0 && bytes - _gatheredFrom > ColdTier.GatheredBytesMin;
+    }
 
     // The device has answered all the while.
     private bool IsTooLong => _inAllUs >= LongestInAllUs;
@@ -107,7 +117,7 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>Another step begins, or the same one anew.</summary>
     public void BeginStep()
     {
-        _isToBeTold &= _toBeToldBy == (ThisTurn); // another turn begins: the one that was to be told had no need of it
+        _isToBeTold &= _toBeToldBy == ThisTurn; // another turn begins: the one that was to be told had no need of it
         _step += _isToBeTold ? 0 : 1;
         ForgetRefused();
     }

@@ -59,7 +59,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>What has been there for long enough goes, and what is too much.</summary>
     public void GiveUp(long nowMs)
     {
-        TrimShort();
+        TrimShort(LooksMax);
         TrimHeads(2 * HeadBytesOfStep);
         foreach (KeptQueue reads in (ReadOnlySpan<KeptQueue>)[_short, _long, _failed, _placed, _heads])
         {
@@ -78,12 +78,22 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     }
 
     /// <summary>
+    /// Another command of a script or a transaction begins. What was fetched for all of its commands before it began is no more than the first that waits may keep; what is
+    /// beyond that has been waited for in place, and goes: nothing else gives anything up until the end.
+    /// </summary>
+    public void BeginPart()
+    {
+        if (ShortBytes > tier.HeldBytesMax)
+            TrimShort(_short.Count);
+    }
+
+    /// <summary>
     /// Drops the oldest until what is kept is within the limit, but always keeps one: a record larger than the limit would otherwise be read for ever. Those in several
     /// segments are counted by themselves: one alone may be as much as the limit, and would drive out all that the others wait for.
     /// </summary>
     public void Trim()
     {
-        TrimShort();
+        TrimShort(LooksMax);
         while (_long.Count > 1 && IsTooMuch(LongBytes, _long.Peek())) Drop(_long);
         TrimPlaced();
     }
@@ -135,9 +145,9 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         : read.Awaited == 0 && !Elapsed.IsWithin(nowMs, read.KeptSinceMs, KeptMs);
 
     // One that is waited for goes to the end: what is behind it may be nobody's any more, and would drive it out in the end.
-    private void TrimShort()
+    private void TrimShort(int looks)
     {
-        for (int looks = LooksMax; looks > 0 && _short.Count > 1 && ShortBytes > tier.KeptBytesMax; looks--)
+        for (; looks > 0 && _short.Count > 1 && ShortBytes > tier.KeptBytesMax; looks--)
         {
             ColdRead read = _short.Dequeue();
             if (IsTooMuch(ShortBytes, read))
@@ -163,7 +173,10 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
         else if (read.IsLong)
             LongBytes += by * (long)read.RecordBytes;
         else
+        {
             ShortBytes += by * (long)read.RecordBytes;
+            tier.CountAtHand(by * (long)read.RecordBytes);
+        }
     }
 
     // What is held goes to the end.
