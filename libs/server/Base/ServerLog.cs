@@ -119,6 +119,9 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Information, 20,
             $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
 
+    internal void ImportPassedOver(string path, string why, string next) =>
+        Write(LogLevel.Warning, 137, $"{path} is not imported: {why}. {next}");
+
     internal void SaveDue(long changes, long seconds) =>
         Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
