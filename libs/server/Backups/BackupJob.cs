@@ -32,7 +32,7 @@ internal sealed class BackupJob : IDisposable
     private Thread? _thread;
     private BackupRun? _run;
     private long _lastMs;
-    private bool _isClosed, _isKeyTold;
+    private bool _isClosed, _isKeyTold, _isOwed; // owed: there was to be one, and it failed
     private bool _isLooking = true; // what is asked for until the directory was looked at follows that
     private bool _isWanted;
 
@@ -103,7 +103,7 @@ internal sealed class BackupJob : IDisposable
         if (_settings.EverySeconds == 0 || Volatile.Read(ref _isLooking) || IsRunning)
             return;
         long every = _settings.EverySeconds * 1000L, sinceMs = _server.Clock.UnixMs - _lastMs;
-        bool isDue = sinceMs < 0 || sinceMs >= (LastError.Length > 0 ? Math.Min(every, RetryMs) : every); // below 0: the clock was set back
+        bool isDue = sinceMs < 0 || sinceMs >= (_isOwed ? Math.Min(every, RetryMs) : every); // below 0: the clock was set back
         if (isDue)
             TryStart();
     }
@@ -167,6 +167,7 @@ internal sealed class BackupJob : IDisposable
         {
             _server.Log.BackupFailed(BackgroundThread.WhyOf(e));
             LastError = BackgroundThread.WhyOf(e);
+            _isOwed = true;
         }
 
         lock (_gate)
@@ -212,7 +213,8 @@ internal sealed class BackupJob : IDisposable
         {
             BeganMs = 0;
             LastError = why;
-            Failed += Taken == before ? 1 : 0;
+            _isOwed = Taken == before; // not if only older ones could not be removed: there would be one more each minute
+            Failed += _isOwed ? 1 : 0;
             _run = null;
             _isWanted = false;
             _thread = null;
@@ -236,10 +238,12 @@ internal sealed class BackupJob : IDisposable
         }
 
         _server.Log.BackupTaken(made.Name.ToString(), made.Trailer.Keys, made.Bytes, _server.Clock.UnixMs - terms.CreatedMs);
-        int removed = shelf.Thin(_settings.Keep, made.Name);
+        int removed = shelf.Thin(_settings.Keep, made.Name, out DiskException? stuck);
         if (removed > 0)
             _server.Log.BackupsRemoved(removed);
         Known = shelf.Look();
+        if (stuck is not null)
+            throw stuck;
     }
 
     private byte[]? Key()

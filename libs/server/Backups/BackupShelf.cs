@@ -55,18 +55,28 @@ internal sealed class BackupShelf(IDisk disk)
     }
 
     /// <summary>
-    /// Deletes the oldest until so many are left (backups.K3); <paramref name="verified"/> stays whatever its name says of its age, as clocks may be set back. How many went.
+    /// Deletes the oldest beyond so many (backups.K3); <paramref name="verified"/> stays whatever its name says of its age, as clocks may be set back. How many went.
+    /// One that cannot be deleted stays, and costs no newer one its place; <paramref name="failure"/> is the first of these.
     /// </summary>
-    internal int Thin(int keep, BackupName verified)
+    internal int Thin(int keep, BackupName verified, out DiskException? failure)
     {
         List<StoredBackup> all = Look();
         int removed = 0;
-        for (int at = all.Count - 1; at >= 0 && all.Count - removed > keep; at--)
+        failure = null;
+        for (int at = all.Count - 1, beyond = all.Count - keep; at >= 0 && beyond > 0; at--)
         {
             if (all[at].Name == verified)
                 continue;
-            disk.Delete(all[at].Name.ToString());
-            removed++;
+            beyond--;
+            try
+            {
+                disk.Delete(all[at].Name.ToString());
+                removed++;
+            }
+            catch (DiskException e)
+            {
+                failure ??= e;
+            }
         }
 
         if (removed > 0)
