@@ -161,7 +161,10 @@ internal sealed class BackupJob : IDisposable
         {
             BackupShelf shelf = Open();
             shelf.Sweep();
-            Known = shelf.Look();
+            List<string> unopened = [];
+            Known = shelf.Look(unopened);
+            if (unopened.Count > 0)
+                _server.Log.BackupsUnopened(Path, unopened);
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {

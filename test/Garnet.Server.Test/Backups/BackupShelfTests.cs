@@ -46,6 +46,31 @@ internal sealed class BackupShelfTests
         Assert.That((stage.Files.Length, stage.Files[0]), Is.EqualTo((3, stuck)), "two are kept beside it");
     }
 
+    [Test]
+    public void Backups_are_looked_at_without_the_right_to_write_them()
+    {
+        using BackupStage stage = new(static inner => new StubbornDisk(inner) { IsSealed = true }, static settings => settings.Backups.Keep = 1);
+        stage.Take();
+        stage.Clock.ShiftMs += ApartMs;
+        stage.Take();
+        Assert.That((stage.Files.Length, stage.Info("garnet_backups")), Is.EqualTo((1, "1")));
+        Assert.That(stage.Info("garnet_backup_last_ok_unix"), Is.Not.EqualTo("0"));
+        using IDiskFile file = new FileDisk(stage.Folder).OpenToRead(stage.Files.Single());
+        Assert.That(() => file.Write(0, [0]), Throws.TypeOf<DiskException>());
+    }
+
+    [Test]
+    public void A_start_says_which_files_it_could_not_open()
+    {
+        using BackupStage stage = new();
+        stage.Take();
+        string name = stage.Files.Single();
+        var log = new RecordedLines();
+        using var again = new EmbeddedServer(clock: stage.Clock, lines: log, adjust: settings =>
+            (settings.Backups.Path, settings.Backups.Before) = (stage.Folder, inner => new StubbornDisk(inner) { Hides = file => file == name }));
+        Eventually.Holds(() => log.All.Any(line => line.StartsWith("Warning ", StringComparison.Ordinal) && line.Contains(name) && line.Contains("Permission denied")));
+    }
+
     /// <summary>A disk that gives nobody a file to write that is there, or some files not at all, or does not give them up.</summary>
     private sealed class StubbornDisk(IDisk inner) : IDisk
     {
@@ -63,7 +88,7 @@ internal sealed class BackupShelfTests
 
         public IDiskFile Open(string name) => IsSealed ? throw Refusal(name) : inner.Open(name);
 
-        public IDiskFile OpenToRead(string name) => Hides(name) ? throw Refusal(name) : inner.Open(name);
+        public IDiskFile OpenToRead(string name) => Hides(name) ? throw Refusal(name) : inner.OpenToRead(name);
 
         public void Rename(string from, string to) => inner.Rename(from, to);
 
