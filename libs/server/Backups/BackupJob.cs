@@ -56,8 +56,24 @@ internal sealed class BackupJob : IDisposable
     /// <summary>What it is about.</summary>
     internal string Phase => !IsRunning ? "idle" : Volatile.Read(ref _run) is { IsVerifying: true } ? "verifying" : "writing";
 
-    /// <summary>When the last one was verified, Unix milliseconds; 0 if none was.</summary>
-    internal long LastOkMs { get; private set; }
+    /// <summary>
+    /// The moment of the last one that was verified, Unix milliseconds; 0 if there is none. One of a time to come does not count: a clock ran ahead, and whoever is
+    /// alerted by the age of the last one would not be, until that time has come.
+    /// </summary>
+    internal long LastOkMs
+    {
+        get
+        {
+            long nowMs = _server.Clock.UnixMs;
+            foreach (StoredBackup one in Known)
+            {
+                if (one.Header.CreatedMs <= nowMs)
+                    return one.Header.CreatedMs;
+            }
+
+            return 0;
+        }
+    }
 
     /// <summary>Why the last one failed; empty if it did not.</summary>
     internal string LastError { get; private set; } = "";
@@ -165,6 +181,8 @@ internal sealed class BackupJob : IDisposable
             Known = shelf.Look(unopened);
             if (unopened.Count > 0)
                 _server.Log.BackupsUnopened(Path, unopened);
+            if (Known.Count > 0 && Known[0].Header.CreatedMs > _server.Clock.UnixMs)
+                _server.Log.BackupIsToCome(Known[0].Name.ToString());
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
@@ -175,8 +193,7 @@ internal sealed class BackupJob : IDisposable
 
         lock (_gate)
         {
-            _lastMs = _isWanted ? _lastMs : Known.Count > 0 ? Known[0].Header.CreatedMs : _server.StartedUnixMs;
-            LastOkMs = Known.Count > 0 ? Known[0].Header.CreatedMs : 0;
+            _lastMs = _isWanted ? _lastMs : Known.Count > 0 ? LastOkMs : _server.StartedUnixMs;
             _isLooking = false;
             if (!_isWanted)
                 _thread = null;
@@ -236,7 +253,7 @@ internal sealed class BackupJob : IDisposable
         StoredBackup made = run.Take(ended);
         lock (_gate)
         {
-            (Known, LastOkMs) = ([made, .. Known], terms.CreatedMs);
+            Known = [made, .. Known];
             Taken++;
         }
 

@@ -61,6 +61,9 @@ internal sealed class BackupShelf(IDisk disk)
     internal int Thin(int keep, BackupName verified, out DiskException? failure)
     {
         List<StoredBackup> all = Look();
+        // A name later than that is of a clock that ran ahead, and tells nothing: until its time had come each new one would be the oldest.
+        int ahead = Math.Max(all.FindIndex(one => one.Name.CompareTo(verified) <= 0), 0);
+        all = [.. all[ahead..], .. all[..ahead]];
         int removed = 0;
         failure = null;
         for (int at = all.Count - 1, beyond = all.Count - keep; at >= 0 && beyond > 0; at--)

@@ -71,6 +71,38 @@ internal sealed class BackupShelfTests
         Eventually.Holds(() => log.All.Any(line => line.StartsWith("Warning ", StringComparison.Ordinal) && line.Contains(name) && line.Contains("Permission denied")));
     }
 
+    [Test]
+    public void Backups_of_a_time_to_come_are_the_first_to_go()
+    {
+        using BackupStage stage = new(adjust: static settings => settings.Backups.Keep = 2);
+        stage.Clock.ShiftMs = YearMs;
+        for (int i = 0; i < 4; i++)
+        {
+            if (i == 2)
+                stage.Clock.ShiftMs = 0;
+            stage.Take();
+            stage.Clock.ShiftMs += ApartMs;
+        }
+
+        Assert.That(stage.Backups.Known, Has.Count.EqualTo(2));
+        Assert.That(stage.Backups.Known.Select(static one => one.Header.CreatedMs), Has.All.LessThan(stage.Clock.UnixMs));
+    }
+
+    [Test]
+    public void The_last_good_backup_is_never_of_a_time_to_come()
+    {
+        using BackupStage stage = new();
+        stage.Take();
+        stage.Clock.ShiftMs = YearMs;
+        stage.Take();
+        stage.Clock.ShiftMs = 0;
+        Assert.That(stage.Backups.LastOkMs, Is.LessThanOrEqualTo(stage.Clock.UnixMs));
+        var log = new RecordedLines();
+        using var again = new EmbeddedServer(clock: stage.Clock, lines: log, adjust: settings => settings.Backups.Path = stage.Folder);
+        Eventually.Holds(() => again.Server.Context.Backups.Known.Count == 2 && log.All.Any(static line => line.Contains("which is still to come")));
+        Assert.That(again.Server.Context.Backups.LastOkMs, Is.EqualTo(stage.Backups.Known[1].Header.CreatedMs));
+    }
+
     /// <summary>A disk that gives nobody a file to write that is there, or some files not at all, or does not give them up.</summary>
     private sealed class StubbornDisk(IDisk inner) : IDisk
     {
