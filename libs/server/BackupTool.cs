@@ -46,7 +46,12 @@ public static class BackupTool
         }
 
         reader.Begin(key);
-        Write(reader, settings, progress);
+        using (Claim(settings)) // no server starts there, and no other restore writes, from the look to the end
+        {
+            ExpectEmpty(settings);
+            Write(reader, settings, progress);
+        }
+
         say($"{TargetOf(settings)} is written: garnet-server --dir {settings.Directory}, with the other settings that were named here, "
             + "starts with what was backed up. Once that start has said that it imported the file, it is needed no more.");
         return 0;
@@ -78,7 +83,7 @@ public static class BackupTool
         {
             string why = File.Exists(directory) ? $"{directory} is a file"
                 : File.Exists(import) ? $"{import} is there already"
-                : Directory.Exists(inner) && Directory.EnumerateFileSystemEntries(inner).Any() ? $"there are data in {inner}"
+                : Directory.Exists(inner) && !DataDirectory.IsUnused(inner) ? $"there are data in {inner}"
                 : DataIn(directory) is { } there ? $"there are data in {there}" : "";
             if (why.Length > 0)
             {
@@ -117,6 +122,23 @@ public static class BackupTool
         return null;
     }
 
+    private static IDisposable Claim(PersistenceSettings settings)
+    {
+        try
+        {
+            Directory.CreateDirectory(settings.Directory);
+            return DataDirectory.Claim(Path.Combine(settings.Directory, settings.AppendDirectory));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw CannotWrite(settings, e, "Name a directory that this user may make, or write to");
+        }
+    }
+
+    private static GarnetException CannotWrite(PersistenceSettings settings, Exception e, string next) =>
+        new(e is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Data,
+            $"{TargetOf(settings)} cannot be written", e.Message, next);
+
     private static SafeFileHandle Open(string path)
     {
         try
@@ -137,14 +159,14 @@ public static class BackupTool
         string name = settings.ImportFile, unfinished = name + Unfinished;
         try
         {
-            Directory.CreateDirectory(settings.Directory);
             var disk = new FileDisk(settings.Directory);
             Remove(disk, unfinished); // of one that was killed
             bool isWhole = false;
             try
             {
                 Copy(from, disk, unfinished, progress);
-                disk.Rename(unfinished, name);
+                // Whoever put one there meanwhile keeps it.
+                File.Move(Path.Combine(disk.Path, unfinished), TargetOf(settings), overwrite: false);
                 disk.SyncDirectory();
                 isWhole = true;
             }
@@ -156,9 +178,7 @@ public static class BackupTool
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            ExitKind kind = e is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Data;
-            throw new GarnetException(kind, $"{TargetOf(settings)} cannot be written", e.Message,
-                $"It needs {from.Trailer.PayloadBytes} bytes on a disk that this user may write to");
+            throw CannotWrite(settings, e, $"It needs {from.Trailer.PayloadBytes} bytes on a disk that this user may write to");
         }
     }
 

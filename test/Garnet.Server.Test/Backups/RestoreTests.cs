@@ -36,6 +36,27 @@ internal sealed class RestoreTests
     }
 
     [Test]
+    public void A_directory_that_a_server_has_is_left_alone()
+    {
+        using BackupStage stage = new();
+        stage.Take();
+        MakeInner();
+        using (DataDirectory.Hold(Inner))
+            Assert.That(() => Restore(stage.Newest), Throws.TypeOf<GarnetException>().With.Message.Contains("is in use"));
+        Assert.That(File.Exists(Import), Is.False);
+        Assert.That(Restore(stage.Newest), Is.Zero, "once it has gone");
+    }
+
+    [Test]
+    public void What_has_come_while_the_backup_was_read_is_not_written_over()
+    {
+        using BackupStage stage = new();
+        stage.Take();
+        Assert.That(() => Restore(stage.Newest, _ => File.WriteAllText(Import, "came meanwhile")), Throws.TypeOf<GarnetException>());
+        Assert.That(File.ReadAllText(Import), Is.EqualTo("came meanwhile"));
+    }
+
+    [Test]
     public void A_start_says_of_a_file_of_another_name_that_it_is_not_imported()
     {
         File.WriteAllText(Import, "x");
@@ -94,6 +115,6 @@ internal sealed class RestoreTests
             Directory.CreateDirectory(Inner, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
     }
 
-    private int Restore(string file) =>
-        BackupTool.Restore(file, new PersistenceSettings { Directory = _directory }, "", isDryRun: false, static _ => { }, static _ => { });
+    private int Restore(string file, Action<string>? say = null) =>
+        BackupTool.Restore(file, new PersistenceSettings { Directory = _directory }, "", isDryRun: false, say ?? (static _ => { }), static _ => { });
 }
