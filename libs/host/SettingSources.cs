@@ -110,6 +110,8 @@ internal sealed class SettingSources(
         NoteSavePoints();
         NoteTier();
         NoteMemory();
+        if (!table.TryFind("backup-path", out Setting? backups) || backups.Text.Length == 0)
+            NoteIdle("there are no backups without backup-path", "backup-every", "backup-keep", "backup-key-file");
         foreach (Setting setting in table.All)
         {
             if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default)

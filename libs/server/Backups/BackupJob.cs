@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
@@ -183,6 +184,7 @@ internal sealed class BackupJob : IDisposable
                 _server.Log.BackupsUnopened(Path, unopened);
             if (Known.Count > 0 && Known[0].Header.CreatedMs > _server.Clock.UnixMs)
                 _server.Log.BackupIsToCome(Known[0].Name.ToString());
+            Key(); // a file that has none is told of now, not a backup-every later
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
@@ -205,6 +207,12 @@ internal sealed class BackupJob : IDisposable
 
     private BackupShelf Open()
     {
+        if (!Directory.Exists(Path))
+        {
+            throw new GarnetException(ExitKind.Data, $"the directory for backups cannot be opened: {Path}", "no such directory",
+                $"Mount the disk that it is on, or make it: mkdir -m 700 {Path}");
+        }
+
         IDisk disk = new FileDisk(Path);
         return new BackupShelf(_settings.Before?.Invoke(disk) ?? disk);
     }

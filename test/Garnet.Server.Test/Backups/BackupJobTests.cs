@@ -187,6 +187,7 @@ internal sealed class BackupJobTests
         Directory.Delete(stage.Folder, recursive: true);
         stage.Take();
         Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("no such directory"));
+        Assert.That(stage.Log.All.Single(static line => line.StartsWith("Error", StringComparison.Ordinal)), Does.Contain("mkdir -m 700"));
         Directory.CreateDirectory(stage.Folder);
         stage.Take();
         Assert.That((stage.Info("garnet_backup_last_error"), stage.Info("garnet_backups")), Is.EqualTo(("", "1")));
@@ -199,6 +200,14 @@ internal sealed class BackupJobTests
         stage.Take();
         Assert.That(stage.Files, Is.Empty);
         Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("/nowhere/key has no key for backups"));
+    }
+
+    [Test]
+    public void A_key_that_cannot_be_read_is_told_at_the_start()
+    {
+        using BackupStage stage = new(adjust: static settings => settings.Backups.KeyFile = "/nowhere/key");
+        Eventually.Holds(() => stage.Log.All.Any(static line => line.StartsWith("Error", StringComparison.Ordinal) && line.Contains("/nowhere/key has no key for backups")));
+        Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("/nowhere/key"));
     }
 
     [Test]
