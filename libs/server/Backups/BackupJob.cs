@@ -28,7 +28,7 @@ internal sealed class BackupJob : IDisposable
     private readonly CopyRole _role;
     private readonly BackupSettings _settings;
     private readonly Lock _gate = new();
-    private CancellationTokenSource _cancellation = new();
+    private CancellationTokenSource _cancellation = new(); // of those that begin from now on
     private Timer? _timer;
     private Thread? _thread;
     private BackupRun? _run;
@@ -90,7 +90,11 @@ internal sealed class BackupJob : IDisposable
             return; // a start without backups loads nothing of them
         _role.Interrupting += Interrupt;
         lock (_gate)
-            _thread = BackgroundThread.Begin("backups", LookFirst, _server.Fail);
+        {
+            CancellationToken ended = _cancellation.Token;
+            _thread = BackgroundThread.Begin("backups", () => LookFirst(ended), _server.Fail);
+        }
+
         _timer = new Timer(static job => ((BackupJob)job!).StartIfDue(), this, TickMs, TickMs);
     }
 
@@ -109,7 +113,8 @@ internal sealed class BackupJob : IDisposable
             _isWanted = true;
             if (_isLooking)
                 return BackupStart.Started;
-            _thread = BackgroundThread.Begin("backup", Run, _server.Fail);
+            CancellationToken ended = _cancellation.Token;
+            _thread = BackgroundThread.Begin("backup", () => Run(ended), _server.Fail);
             return BackupStart.Started;
         }
     }
@@ -131,23 +136,32 @@ internal sealed class BackupJob : IDisposable
     /// <summary>Ends the one that runs: the store is about to become another one.</summary>
     internal void Interrupt()
     {
-        if (Volatile.Read(ref _isClosed))
-            return;
-        EndRunning();
+        CancellationTokenSource ended;
+        Thread? running;
         lock (_gate)
         {
-            _cancellation.Dispose();
-            _cancellation = new CancellationTokenSource();
+            if (_isClosed)
+                return;
+            (ended, running) = (_cancellation, _thread);
+            _cancellation = new CancellationTokenSource(); // in one step: who begins meanwhile must not have the one that is disposed of
+            Cancel(ended);
         }
+
+        running?.Join(); // not one that began since
+        ended.Dispose();
     }
 
     /// <summary>Ends the one that runs; no other starts.</summary>
     internal void Stop()
     {
         lock (_gate)
+        {
             _isClosed = true;
+            Cancel(_cancellation);
+        }
+
         _timer?.Dispose();
-        EndRunning();
+        Join();
     }
 
     /// <inheritdoc/>
@@ -157,22 +171,17 @@ internal sealed class BackupJob : IDisposable
         _cancellation.Dispose();
     }
 
-    private void EndRunning()
+    private void Cancel(CancellationTokenSource ended)
     {
-        lock (_gate)
-        {
-            _cancellation.Cancel();
-            _run?.Cancel();
-        }
-
-        Join();
+        ended.Cancel();
+        _run?.Cancel();
     }
 
     // All of them: not while they are loaded, or come in from a primary.
     private bool HasData => _keeper is not { Loading: true } && !_role.IsLoading;
 
     // backups.K2: what a process that was killed has left goes here.
-    private void LookFirst()
+    private void LookFirst(CancellationToken ended)
     {
         try
         {
@@ -202,7 +211,7 @@ internal sealed class BackupJob : IDisposable
         }
 
         if (_isWanted)
-            Run();
+            Run(ended);
     }
 
     private BackupShelf Open()
@@ -217,11 +226,10 @@ internal sealed class BackupJob : IDisposable
         return new BackupShelf(_settings.Before?.Invoke(disk) ?? disk);
     }
 
-    private void Run()
+    private void Run(CancellationToken ended)
     {
         if (OperatingSystem.IsLinux())
             Libc.StepBack();
-        CancellationToken ended = _cancellation.Token;
         string why = "";
         long before = Taken;
         try

@@ -245,6 +245,31 @@ internal sealed class BackupJobTests
     }
 
     [Test]
+    public void A_backup_that_is_asked_for_while_another_one_is_interrupted_is_taken()
+    {
+        using var first = new ManualResetEventSlim();
+        using var second = new ManualResetEventSlim();
+        int opened = 0; // at the start, and for each backup
+        using BackupStage stage = new(inner =>
+        {
+            int turn = Interlocked.Increment(ref opened);
+            if (turn > 1) (turn == 2 ? first : second).Await();
+            return inner;
+        });
+        Assert.That(stage.Client.Call("BACKUP", "NOW"), Is.EqualTo("Background backup started"));
+        Eventually.Holds(() => Volatile.Read(ref opened) == 2);
+        var interrupting = new Thread(stage.Backups.Interrupt);
+        interrupting.Start();
+        Eventually.Holds(() => interrupting.ThreadState.HasFlag(ThreadState.WaitSleepJoin)); // for the first one
+        first.Set();
+        Assert.That(SpinWait.SpinUntil(() => stage.Backups.TryStart() == BackupStart.Started, 60_000), Is.True);
+        Assert.That(interrupting.Join(60_000), Is.True, "it does not wait for the second one");
+        second.Set();
+        stage.Await();
+        Assert.That((stage.Info("garnet_backup_last_error"), stage.Info("garnet_backup_failures"), stage.Files.Length), Is.EqualTo(("", "1", 1)));
+    }
+
+    [Test]
     public void Writers_do_not_wait_for_the_disk_of_a_backup()
     {
         const int Keys = 9000, Bytes = 10_000, PerRequest = 100; // more than is saved for a backup
