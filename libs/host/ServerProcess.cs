@@ -110,11 +110,7 @@ public static class ServerProcess
         var table = new SettingTable();
         settings.Register(table);
         var sources = new SettingSources(settings, table);
-        sources.AddFile(line.ConfigFile);
-        if (line.Verb != CommandVerb.CheckConfig)
-            sources.AddEnvironment(Environment.GetEnvironmentVariables());
-        sources.AddCommandLine(line.Settings, line.ConfigFile, line.BareName);
-        sources.Finish();
+        sources.AddAll(line);
         if (line.Verb == CommandVerb.Ping)
             return AnswerStream.Run(output => HealthCheck.Ask(settings, output));
         if (line.Verb == CommandVerb.Status)

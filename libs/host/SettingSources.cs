@@ -22,6 +22,16 @@ internal sealed class SettingSources(
     /// <summary>What an operator should know although it does not stop the start.</summary>
     public List<string> Notices { get; } = [];
 
+    /// <summary>All of them, as a start reads them; throws if anything is wrong.</summary>
+    public void AddAll(CommandLine line)
+    {
+        AddFile(line.ConfigFile);
+        if (line.Verb != CommandVerb.CheckConfig)
+            AddEnvironment(Environment.GetEnvironmentVariables());
+        AddCommandLine(line.Settings, line.ConfigFile, line.BareName);
+        Finish();
+    }
+
     public void AddFile(string? path)
     {
         if (path is null)
@@ -100,6 +110,8 @@ internal sealed class SettingSources(
         NoteSavePoints();
         NoteTier();
         NoteMemory();
+        if (!table.TryFind("backup-path", out Setting? backups) || backups.Text.Length == 0)
+            NoteIdle("there are no backups without backup-path", "backup-every", "backup-keep", "backup-key-file");
         foreach (Setting setting in table.All)
         {
             if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default)

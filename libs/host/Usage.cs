@@ -15,9 +15,10 @@ internal static class Usage
                garnet-server check DIR                      says what is sound in a data directory, and what is not
                garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
                    [--aof-pm-path FILE]                     of both: the file in persistent memory that the log may have its end in
-               garnet-server restore FILE --dir DIR         makes of DIR what a server starts with, of a backup
+               garnet-server restore BACKUP [FILE] --dir DIR   makes of DIR what a server with these settings starts with
                    --key-file FILE          where the key is, if it is encrypted
                    --dry-run                writes nothing; without --dir only looks whether the backup is sound
+                   reads the settings as a start does: FILE and [--SETTING VALUE ...] too
                garnet-server migrate SOURCE [TARGET] [options]   takes over a running Redis, and follows it until the clients change over
                    SOURCE and TARGET (127.0.0.1:6379 if none is named): redis://[user:password@]host[:port], or host[:port];
                    passwords also from GARNET_SOURCE_PASSWORD and GARNET_TARGET_PASSWORD, or from the files that ..._PASSWORD_FILE name

@@ -8,7 +8,7 @@ using Microsoft.Win32.SafeHandles;
 namespace Garnet.Server;
 
 /// <summary>
-/// A backup without a server: <c>garnet-server restore FILE --dir DIR</c> proves the file as a whole, and then makes of DIR a directory with which a server starts with
+/// A backup without a server: <c>garnet-server restore BACKUP --dir DIR</c> proves the file as a whole, and then makes of DIR a directory with which a server starts with
 /// exactly that state: it imports what is put there, as it would a file of Redis. Lines go to <c>say</c>, how far it is, every second, to <c>speak</c>.
 /// </summary>
 public static class BackupTool
@@ -16,18 +16,19 @@ public static class BackupTool
     private const int SpeakMs = 1000, PieceBytes = 1 << 20;
     private const string Unfinished = ".restoring"; // behind the name of what is written, until all of it is there
 
-    /// <summary>0 if it was done, or could be. An empty <paramref name="directory"/> only proves the file.</summary>
+    /// <summary>0 if it was done, or could be.</summary>
     /// <param name="path">The backup.</param>
-    /// <param name="directory">What is to be made of it.</param>
+    /// <param name="settings">Where the server that is to start with it looks, and under which names; null: the file is only proven.</param>
     /// <param name="keyFile">Where the key is; empty if there is none.</param>
     /// <param name="isDryRun">Nothing is written.</param>
     /// <param name="say">Takes lines that stay.</param>
     /// <param name="speak">Takes lines of progress.</param>
     /// <exception cref="GarnetException">The file is no sound backup, the key is not its key, or the directory has data: nothing was written.</exception>
-    public static int Restore(string path, string directory, string keyFile, bool isDryRun, Action<string> say, Action<string> speak)
+    public static int Restore(
+        string path, PersistenceSettings? settings, string keyFile, bool isDryRun, Action<string> say, Action<string> speak)
     {
-        if (directory.Length > 0)
-            ExpectEmpty(directory);
+        if (settings is not null)
+            ExpectEmpty(settings);
         byte[]? key = BackupKey.Read(keyFile);
         if (key is not null && BackupKey.IsOpen(keyFile))
             say($"Others than its owner may read {keyFile}, and with it every backup: chmod 600 {keyFile}");
@@ -37,20 +38,26 @@ public static class BackupTool
         using var speaker = new Timer(_ => speak(progress.Format()), null, SpeakMs, SpeakMs);
         reader.Prove(key, progress);
         foreach (string line in About(path, reader)) say(line);
-        string target = Path.Combine(directory, new PersistenceSettings().ImportFile);
-        if (isDryRun)
+        if (settings is null || isDryRun)
         {
-            say(directory.Length == 0 ? "The backup is sound. Nothing was written."
-                : $"The backup is sound, and {directory} has no data: it would become {target}. Nothing was written.");
+            say(settings is null ? "The backup is sound. Nothing was written."
+                : $"The backup is sound, and {settings.Directory} has no data: it would become {TargetOf(settings)}. Nothing was written.");
             return 0;
         }
 
         reader.Begin(key);
-        Write(reader, directory, target, progress);
-        say($"{target} is written: garnet-server --dir {directory} starts with what was backed up. "
-            + "Once that start has said that it imported the file, it is needed no more.");
+        using (Claim(settings)) // no server starts there, and no other restore writes, from the look to the end
+        {
+            ExpectEmpty(settings);
+            Write(reader, settings, progress);
+        }
+
+        say($"{TargetOf(settings)} is written: garnet-server --dir {settings.Directory}, with the other settings that were named here, "
+            + "starts with what was backed up. Once that start has said that it imported the file, it is needed no more.");
         return 0;
     }
+
+    private static string TargetOf(PersistenceSettings settings) => Path.Combine(settings.Directory, settings.ImportFile);
 
     private static IEnumerable<string> About(string path, BackupReader reader)
     {
@@ -68,17 +75,16 @@ public static class BackupTool
 
     }
 
-    // What a start would go on from, whatever made it.
-    private static void ExpectEmpty(string directory)
+    // What a start would go on from, whatever made it, and by whatever settings.
+    private static void ExpectEmpty(PersistenceSettings settings)
     {
-        var settings = new PersistenceSettings();
-        string inner = Path.Combine(directory, settings.AppendDirectory), import = Path.Combine(directory, settings.ImportFile);
+        string directory = settings.Directory, inner = Path.Combine(directory, settings.AppendDirectory), import = TargetOf(settings);
         try
         {
             string why = File.Exists(directory) ? $"{directory} is a file"
                 : File.Exists(import) ? $"{import} is there already"
-                : Directory.Exists(inner) && Directory.EnumerateFileSystemEntries(inner).Any() ? $"there are data in {inner}"
-                : Directory.Exists(directory) && DataDirectory.Is(directory) ? $"there are data in {directory}" : "";
+                : Directory.Exists(inner) && !DataDirectory.IsUnused(inner) ? $"there are data in {inner}"
+                : DataIn(directory) is { } there ? $"there are data in {there}" : "";
             if (why.Length > 0)
             {
                 throw new GarnetException(ExitKind.Data, "nothing can be restored there", why,
@@ -92,6 +98,46 @@ public static class BackupTool
                 "Run this as the user whose server it is to be");
         }
     }
+
+    // The directory itself, or one in it, under whatever name (appenddirname); null if none has data.
+    private static string? DataIn(string directory)
+    {
+        if (!Directory.Exists(directory))
+            return null;
+        if (DataDirectory.Is(directory))
+            return directory;
+        foreach (string inner in Directory.EnumerateDirectories(directory))
+        {
+            try
+            {
+                if (DataDirectory.Is(inner))
+                    return inner;
+            }
+            catch (UnauthorizedAccessException)
+            {
+                // of somebody else, such as lost+found: a server of this user could not start there
+            }
+        }
+
+        return null;
+    }
+
+    private static IDisposable Claim(PersistenceSettings settings)
+    {
+        try
+        {
+            Directory.CreateDirectory(settings.Directory);
+            return DataDirectory.Claim(Path.Combine(settings.Directory, settings.AppendDirectory));
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw CannotWrite(settings, e, "Name a directory that this user may make, or write to");
+        }
+    }
+
+    private static GarnetException CannotWrite(PersistenceSettings settings, Exception e, string next) =>
+        new(e is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Data,
+            $"{TargetOf(settings)} cannot be written", e.Message, next);
 
     private static SafeFileHandle Open(string path)
     {
@@ -107,20 +153,20 @@ public static class BackupTool
         }
     }
 
-    private static void Write(BackupReader from, string directory, string target, JobProgress progress)
+    private static void Write(BackupReader from, PersistenceSettings settings, JobProgress progress)
     {
         progress.Begin("restoring", from.Trailer.PayloadBytes);
-        string name = Path.GetFileName(target), unfinished = name + Unfinished;
+        string name = settings.ImportFile, unfinished = name + Unfinished;
         try
         {
-            Directory.CreateDirectory(directory);
-            var disk = new FileDisk(directory);
+            var disk = new FileDisk(settings.Directory);
             Remove(disk, unfinished); // of one that was killed
             bool isWhole = false;
             try
             {
                 Copy(from, disk, unfinished, progress);
-                disk.Rename(unfinished, name);
+                // Whoever put one there meanwhile keeps it.
+                File.Move(Path.Combine(disk.Path, unfinished), TargetOf(settings), overwrite: false);
                 disk.SyncDirectory();
                 isWhole = true;
             }
@@ -132,9 +178,7 @@ public static class BackupTool
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            ExitKind kind = e is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Data;
-            throw new GarnetException(kind, $"{target} cannot be written", e.Message,
-                $"It needs {from.Trailer.PayloadBytes} bytes on a disk that this user may write to");
+            throw CannotWrite(settings, e, $"It needs {from.Trailer.PayloadBytes} bytes on a disk that this user may write to");
         }
     }
 

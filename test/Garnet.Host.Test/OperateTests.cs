@@ -83,6 +83,8 @@ public sealed class OperateTests
     [TestCase("connected_slaves:1", "Advice: min-replicas-to-write is 0")]
     [TestCase("connected_slaves:1|min_slaves_good_slaves:1", null)]
     [TestCase("tier_last_failure:read: I/O error", "TROUBLE: the tier had a failure: read: I/O error")]
+    [TestCase("garnet_backup_last_error:open /b: no such directory", "TROUBLE: the last backup had a failure: open /b: no such directory")]
+    [TestCase("garnet_backup_last_error:", null)]
     [TestCase("garnet_log_lines_lost:7", "Advice: 7 lines of the server's log")]
     public void What_INFO_says_is_found(string fields, string? expected)
     {
@@ -108,6 +110,8 @@ public sealed class OperateTests
     [TestCase("tier-path", "/t", "/proc/sys/kernel/io_uring_disabled=2", "Advice io_uring is switched off")]
     [TestCase("tier-path", "/m/t", "/proc/mounts=x / ext4 rw\nx /m tmpfs rw\nx /m/tiers ext4 rw", "TROUBLE the tier /m/t lies in memory")]
     [TestCase("dir", "/m/d", "/proc/mounts=x / ext4 rw\nx /m tmpfs rw", "TROUBLE the data directory /m/d lies in memory")]
+    [TestCase("backup-path", "/nowhere/backups", "", "TROUBLE there is no directory for backups: /nowhere/backups")]
+    [TestCase("backup-path", "/tmp", "", null)]
     [TestCase("dir", "/mm", "/proc/mounts=x / ext4 rw\nx /m tmpfs rw", null)]
     public void What_a_machine_says_is_found(string setting, string value, string files, string? expected)
     {
@@ -121,6 +125,20 @@ public sealed class OperateTests
         string[] found = [.. MachineChecks.All.Select(check => check.Look(machine, settings)).OfType<Finding>()
             .Select(static one => $"{(one.IsTrouble ? "TROUBLE" : "Advice")} {one.What}")];
         Assert.That(string.Join("; and ", found), expected is null ? Is.Empty : Does.StartWith(expected).And.Not.Contains("; and "));
+    }
+
+    [Test]
+    public void A_directory_for_backups_that_may_not_be_written_is_found()
+    {
+        if (Environment.IsPrivilegedProcess) Assert.Ignore("nothing is forbidden to root");
+        string path = Directory.CreateTempSubdirectory("garnet-doctor").FullName;
+        var settings = new ServerSettings { Backups = { Path = path } };
+        Machine machine = new(static _ => null, memoryBytes: 4000);
+        Assert.That(MachineChecks.All.Select(check => check.Look(machine, settings)).OfType<Finding>(), Is.Empty);
+        if (!OperatingSystem.IsWindows()) File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserExecute);
+        Finding found = MachineChecks.All.Select(check => check.Look(machine, settings)).OfType<Finding>().Single();
+        Directory.Delete(path);
+        Assert.That((found.IsTrouble, found.What), Is.EqualTo((true, $"no file can be made in the directory for backups: {path}")));
     }
 
     [TestCase("+PONG\r\n$-1\r\n")]

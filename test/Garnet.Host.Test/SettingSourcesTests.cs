@@ -170,8 +170,11 @@ public sealed class SettingSourcesTests
     [TestCase("tier-promotion", "no", "there is no tier without tier-path")]
     [TestCase("pm-emulated-trust", "yes", "there is no persistent memory without aof-pm-path")]
     [TestCase("tier-path", "/not/there", "names no directory on this machine")]
+    [TestCase("backup-every", "60", "there are no backups without backup-path")]
+    [TestCase("backup-keep", "3", "there are no backups without backup-path")]
+    [TestCase("backup-key-file", "/k", "there are no backups without backup-path")]
     [TestCase("aof-pm-path", "/not/there", "there is no log without dir")]
-    public void What_is_said_of_a_tier_that_cannot_be_is_noted(string name, string value, string notice)
+    public void What_has_no_effect_for_want_of_another_setting_is_noted(string name, string value, string notice)
     {
         _sources.AddCommandLine([new(name, [value])]);
         _sources.Finish();

@@ -7,6 +7,7 @@ namespace Garnet.Common.Linux;
 public static unsafe partial class Libc
 {
     private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, CloseOnExec = 0x80000;
+    private const int MayEnter = 1, MayWriteInto = 2;
     private const int LockExclusive = 2, LockWithoutWaiting = 4, OwnerReadsAndWrites = 0x180;
     private const int NoFollowLink = 0x100, WantFacts = 0x1 | 0x2 | 0x8 | 0x80 | 0x100; // type, mode, owner, change, inode
     private const int StatxBytes = 256, StatxUidOffset = 20, StatxModeOffset = 28, StatxInodeOffset = 32, StatxChangedOffset = 96;
@@ -73,10 +74,18 @@ public static unsafe partial class Libc
         return fstatfs(descriptor, facts) == 0 ? facts[0] : 0;
     }
 
+    /// <summary>True if this process may make files in a directory: its rights, and whether the file system takes any.</summary>
+    public static bool MayWrite(string directory)
+    {
+        fixed (byte* path = Encoding.UTF8.GetBytes(directory + '\0'))
+            return access(path, MayWriteInto | MayEnter) == 0;
+    }
+
     /// <summary>User id this process acts as.</summary>
     [LibraryImport(Name)] public static partial uint geteuid();
 
     [LibraryImport(Name)] private static partial int openat(int directory, byte* path, int flags, uint mode);
+    [LibraryImport(Name)] private static partial int access(byte* path, int rights);
     [LibraryImport(Name)] private static partial int flock(int descriptor, int operation);
     [LibraryImport(Name)] private static partial int statfs(byte* path, void* facts);
     [LibraryImport(Name)] private static partial int fstatfs(int descriptor, void* facts);

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server;
 
 namespace Garnet.Host.Operate;
@@ -18,6 +19,7 @@ internal static class MachineChecks
         ("memory limit", MemoryLimit), ("huge pages", HugePages), ("memory overcommit", Overcommit), ("swap", Swap),
         ("open files", OpenFiles), ("connection backlog", Backlog), ("clock source", Clock), ("io_uring", IoUring),
         ("data directory", DataDirectory), ("tier's directory", TierDirectory),
+        ("directory for backups", BackupDirectory),
     ];
 
     /// <summary>The limit of memory is beyond what there is: what a start tells too.</summary>
@@ -92,6 +94,21 @@ internal static class MachineChecks
             ? new(true, $"the tier {Path.GetFullPath(settings.Tier.Path)} lies in memory", "it takes the memory that it is there to save",
                 "--tier-path DIRECTORY on a disk")
             : null;
+
+    private static Finding? BackupDirectory(Machine machine, ServerSettings settings)
+    {
+        if (settings.Backups.Path.Length == 0)
+            return null;
+        string path = Path.GetFullPath(settings.Backups.Path);
+        if (!Directory.Exists(path))
+        {
+            return new(true, $"there is no directory for backups: {path}", "no backup is taken until it is there",
+                $"mount the disk that it is on, or make it: mkdir -m 700 {path}");
+        }
+        return !OperatingSystem.IsLinux() || Libc.MayWrite(path) ? null
+            : new(true, $"no file can be made in the directory for backups: {path}", "no backup is taken, if this is the server's user",
+                "make it writable for the server's user, or run this as that user");
+    }
 
     private static bool IsMemory(Machine machine, string path) => machine.FileSystemOf(Path.GetFullPath(path)) is "tmpfs" or "ramfs";
 }

@@ -15,7 +15,7 @@ internal static class ServerTroubles
         new[]
         {
             Loading(info), Refusals(info), Log(info), Rewrite(info), Snapshot(info), Link(info), Divergence(info), Memory(info),
-            Network(info), Certificate(info, now), Replicas(info), Tier(info), LogLines(info),
+            Network(info), Certificate(info, now), Replicas(info), Tier(info), Backup(info), LogLines(info),
         }.OfType<Finding>();
 
     private static Finding? Loading(InfoReply info) => info.Number("loading") == 0 ? null
@@ -106,6 +106,9 @@ internal static class ServerTroubles
         return new(true, "the tier had a failure", failure,
             "look at the disk's health; with the server stopped, garnet-server check DIR names what is damaged; TIER.RESET forgets this");
     }
+
+    private static Finding? Backup(InfoReply info) => info.Text("garnet_backup_last_error") is not { Length: > 0 } error ? null
+        : new(true, "the last backup had a failure", error, "mend the cause, then BACKUP NOW; BACKUP STATUS tells how it went");
 
     private static Finding? LogLines(InfoReply info) => info.Number("garnet_log_lines_lost") == 0 ? null
         : new(false, $"{info.Text("garnet_log_lines_lost")} lines of the server's log could not be written", "what they said is gone",

@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
@@ -27,12 +28,12 @@ internal sealed class BackupJob : IDisposable
     private readonly CopyRole _role;
     private readonly BackupSettings _settings;
     private readonly Lock _gate = new();
-    private CancellationTokenSource _cancellation = new();
+    private CancellationTokenSource _cancellation = new(); // of those that begin from now on
     private Timer? _timer;
     private Thread? _thread;
     private BackupRun? _run;
     private long _lastMs;
-    private bool _isClosed, _isKeyTold;
+    private bool _isClosed, _isKeyTold, _isOwed; // owed: there was to be one, and it failed
     private bool _isLooking = true; // what is asked for until the directory was looked at follows that
     private bool _isWanted;
 
@@ -56,8 +57,24 @@ internal sealed class BackupJob : IDisposable
     /// <summary>What it is about.</summary>
     internal string Phase => !IsRunning ? "idle" : Volatile.Read(ref _run) is { IsVerifying: true } ? "verifying" : "writing";
 
-    /// <summary>When the last one was verified, Unix milliseconds; 0 if none was.</summary>
-    internal long LastOkMs { get; private set; }
+    /// <summary>
+    /// The moment of the last one that was verified, Unix milliseconds; 0 if there is none. One of a time to come does not count: a clock ran ahead, and whoever is
+    /// alerted by the age of the last one would not be, until that time has come.
+    /// </summary>
+    internal long LastOkMs
+    {
+        get
+        {
+            long nowMs = _server.Clock.UnixMs;
+            foreach (StoredBackup one in Known)
+            {
+                if (one.Header.CreatedMs <= nowMs)
+                    return one.Header.CreatedMs;
+            }
+
+            return 0;
+        }
+    }
 
     /// <summary>Why the last one failed; empty if it did not.</summary>
     internal string LastError { get; private set; } = "";
@@ -73,7 +90,11 @@ internal sealed class BackupJob : IDisposable
             return; // a start without backups loads nothing of them
         _role.Interrupting += Interrupt;
         lock (_gate)
-            _thread = BackgroundThread.Begin("backups", LookFirst, _server.Fail);
+        {
+            CancellationToken ended = _cancellation.Token;
+            _thread = BackgroundThread.Begin("backups", () => LookFirst(ended), _server.Fail);
+        }
+
         _timer = new Timer(static job => ((BackupJob)job!).StartIfDue(), this, TickMs, TickMs);
     }
 
@@ -92,7 +113,8 @@ internal sealed class BackupJob : IDisposable
             _isWanted = true;
             if (_isLooking)
                 return BackupStart.Started;
-            _thread = BackgroundThread.Begin("backup", Run, _server.Fail);
+            CancellationToken ended = _cancellation.Token;
+            _thread = BackgroundThread.Begin("backup", () => Run(ended), _server.Fail);
             return BackupStart.Started;
         }
     }
@@ -103,7 +125,7 @@ internal sealed class BackupJob : IDisposable
         if (_settings.EverySeconds == 0 || Volatile.Read(ref _isLooking) || IsRunning)
             return;
         long every = _settings.EverySeconds * 1000L, sinceMs = _server.Clock.UnixMs - _lastMs;
-        bool isDue = sinceMs < 0 || sinceMs >= (LastError.Length > 0 ? Math.Min(every, RetryMs) : every); // below 0: the clock was set back
+        bool isDue = sinceMs < 0 || sinceMs >= (_isOwed ? Math.Min(every, RetryMs) : every); // below 0: the clock was set back
         if (isDue)
             TryStart();
     }
@@ -114,23 +136,32 @@ internal sealed class BackupJob : IDisposable
     /// <summary>Ends the one that runs: the store is about to become another one.</summary>
     internal void Interrupt()
     {
-        if (Volatile.Read(ref _isClosed))
-            return;
-        EndRunning();
+        CancellationTokenSource ended;
+        Thread? running;
         lock (_gate)
         {
-            _cancellation.Dispose();
-            _cancellation = new CancellationTokenSource();
+            if (_isClosed)
+                return;
+            (ended, running) = (_cancellation, _thread);
+            _cancellation = new CancellationTokenSource(); // in one step: who begins meanwhile must not have the one that is disposed of
+            Cancel(ended);
         }
+
+        running?.Join(); // not one that began since
+        ended.Dispose();
     }
 
     /// <summary>Ends the one that runs; no other starts.</summary>
     internal void Stop()
     {
         lock (_gate)
+        {
             _isClosed = true;
+            Cancel(_cancellation);
+        }
+
         _timer?.Dispose();
-        EndRunning();
+        Join();
     }
 
     /// <inheritdoc/>
@@ -140,59 +171,65 @@ internal sealed class BackupJob : IDisposable
         _cancellation.Dispose();
     }
 
-    private void EndRunning()
+    private void Cancel(CancellationTokenSource ended)
     {
-        lock (_gate)
-        {
-            _cancellation.Cancel();
-            _run?.Cancel();
-        }
-
-        Join();
+        ended.Cancel();
+        _run?.Cancel();
     }
 
     // All of them: not while they are loaded, or come in from a primary.
     private bool HasData => _keeper is not { Loading: true } && !_role.IsLoading;
 
     // backups.K2: what a process that was killed has left goes here.
-    private void LookFirst()
+    private void LookFirst(CancellationToken ended)
     {
         try
         {
             BackupShelf shelf = Open();
             shelf.Sweep();
-            Known = shelf.Look();
+            List<string> unopened = [];
+            Known = shelf.Look(unopened);
+            if (unopened.Count > 0)
+                _server.Log.BackupsUnopened(Path, unopened);
+            if (Known.Count > 0 && Known[0].Header.CreatedMs > _server.Clock.UnixMs)
+                _server.Log.BackupIsToCome(Known[0].Name.ToString());
+            Key(); // a file that has none is told of now, not a backup-every later
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
             _server.Log.BackupFailed(BackgroundThread.WhyOf(e));
             LastError = BackgroundThread.WhyOf(e);
+            _isOwed = true;
         }
 
         lock (_gate)
         {
-            _lastMs = _isWanted ? _lastMs : Known.Count > 0 ? Known[0].Header.CreatedMs : _server.StartedUnixMs;
-            LastOkMs = Known.Count > 0 ? Known[0].Header.CreatedMs : 0;
+            _lastMs = _isWanted ? _lastMs : Known.Count > 0 ? LastOkMs : _server.StartedUnixMs;
             _isLooking = false;
             if (!_isWanted)
                 _thread = null;
         }
 
         if (_isWanted)
-            Run();
+            Run(ended);
     }
 
     private BackupShelf Open()
     {
+        if (!Directory.Exists(Path))
+        {
+            throw new GarnetException(ExitKind.Data, $"the directory for backups cannot be opened: {Path}", "no such directory",
+                $"Mount the disk that it is on, or make it: mkdir -m 700 {Path}");
+        }
+
         IDisk disk = new FileDisk(Path);
         return new BackupShelf(_settings.Before?.Invoke(disk) ?? disk);
     }
 
-    private void Run()
+    private void Run(CancellationToken ended)
     {
         if (OperatingSystem.IsLinux())
             Libc.StepBack();
-        CancellationToken ended = _cancellation.Token;
         string why = "";
         long before = Taken;
         try
@@ -212,7 +249,8 @@ internal sealed class BackupJob : IDisposable
         {
             BeganMs = 0;
             LastError = why;
-            Failed += Taken == before ? 1 : 0;
+            _isOwed = Taken == before; // not if only older ones could not be removed: there would be one more each minute
+            Failed += _isOwed ? 1 : 0;
             _run = null;
             _isWanted = false;
             _thread = null;
@@ -231,15 +269,17 @@ internal sealed class BackupJob : IDisposable
         StoredBackup made = run.Take(ended);
         lock (_gate)
         {
-            (Known, LastOkMs) = ([made, .. Known], terms.CreatedMs);
+            Known = [made, .. Known];
             Taken++;
         }
 
         _server.Log.BackupTaken(made.Name.ToString(), made.Trailer.Keys, made.Bytes, _server.Clock.UnixMs - terms.CreatedMs);
-        int removed = shelf.Thin(_settings.Keep, made.Name);
+        int removed = shelf.Thin(_settings.Keep, made.Name, out DiskException? stuck);
         if (removed > 0)
             _server.Log.BackupsRemoved(removed);
         Known = shelf.Look();
+        if (stuck is not null)
+            throw stuck;
     }
 
     private byte[]? Key()

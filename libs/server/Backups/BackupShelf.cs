@@ -6,13 +6,13 @@ namespace Garnet.Server.Backups;
 /// <summary>The directory of the backups. What has not the name of one, or not its two ends, is somebody else's: it is neither counted nor touched.</summary>
 internal sealed class BackupShelf(IDisk disk)
 {
-    /// <summary>All of them, the newest first.</summary>
-    internal List<StoredBackup> Look()
+    /// <summary>All of them, the newest first. Files with the name of one that could not be opened go to <paramref name="unopened"/>, with why.</summary>
+    internal List<StoredBackup> Look(List<string>? unopened = null)
     {
         List<StoredBackup> found = [];
         foreach (string file in disk.List())
         {
-            if (BackupName.TryParse(file, out BackupName name) && Known(name) is { } known)
+            if (BackupName.TryParse(file, out BackupName name) && Known(name, unopened) is { } known)
                 found.Add(known);
         }
 
@@ -45,7 +45,7 @@ internal sealed class BackupShelf(IDisk disk)
     }
 
     /// <summary>Opens the file of one that is not finished, to be read back.</summary>
-    internal IDiskFile OpenUnfinished(BackupName name) => disk.Open(name + BackupName.Unfinished);
+    internal IDiskFile OpenUnfinished(BackupName name) => disk.OpenToRead(name + BackupName.Unfinished);
 
     /// <summary>It is a backup from now on, also after a power cut.</summary>
     internal void Publish(BackupName name)
@@ -55,18 +55,31 @@ internal sealed class BackupShelf(IDisk disk)
     }
 
     /// <summary>
-    /// Deletes the oldest until so many are left (backups.K3); <paramref name="verified"/> stays whatever its name says of its age, as clocks may be set back. How many went.
+    /// Deletes the oldest beyond so many (backups.K3); <paramref name="verified"/> stays whatever its name says of its age, as clocks may be set back. How many went.
+    /// One that cannot be deleted stays, and costs no newer one its place; <paramref name="failure"/> is the first of these.
     /// </summary>
-    internal int Thin(int keep, BackupName verified)
+    internal int Thin(int keep, BackupName verified, out DiskException? failure)
     {
         List<StoredBackup> all = Look();
+        // A name later than that is of a clock that ran ahead, and tells nothing: until its time had come each new one would be the oldest.
+        int ahead = Math.Max(all.FindIndex(one => one.Name.CompareTo(verified) <= 0), 0);
+        all = [.. all[ahead..], .. all[..ahead]];
         int removed = 0;
-        for (int at = all.Count - 1; at >= 0 && all.Count - removed > keep; at--)
+        failure = null;
+        for (int at = all.Count - 1, beyond = all.Count - keep; at >= 0 && beyond > 0; at--)
         {
             if (all[at].Name == verified)
                 continue;
-            disk.Delete(all[at].Name.ToString());
-            removed++;
+            beyond--;
+            try
+            {
+                disk.Delete(all[at].Name.ToString());
+                removed++;
+            }
+            catch (DiskException e)
+            {
+                failure ??= e;
+            }
         }
 
         if (removed > 0)
@@ -75,15 +88,20 @@ internal sealed class BackupShelf(IDisk disk)
     }
 
     // What its two ends say; null if it is no backup, or cannot be read.
-    private StoredBackup? Known(BackupName name)
+    private StoredBackup? Known(BackupName name, List<string>? unopened)
     {
         try
         {
-            using IDiskFile file = disk.Open(name.ToString());
+            using IDiskFile file = disk.OpenToRead(name.ToString()); // old ones may be kept from being written
             using var reader = new BackupReader(name.ToString(), file.Length, file.Read);
             return new StoredBackup(name, file.Length, reader.Header, reader.Trailer);
         }
-        catch (Exception e) when (e is GarnetException or DiskException)
+        catch (DiskException e)
+        {
+            unopened?.Add(e.Message);
+            return null;
+        }
+        catch (GarnetException)
         {
             return null;
         }

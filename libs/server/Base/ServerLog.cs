@@ -119,6 +119,9 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Information, 20,
             $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
 
+    internal void ImportPassedOver(string path, string why, string next) =>
+        Write(LogLevel.Warning, 137, $"{path} is not imported: {why}. {next}");
+
     internal void SaveDue(long changes, long seconds) =>
         Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
@@ -132,6 +135,15 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void BackupsNotRemoved(string why) =>
         Write(LogLevel.Error, 134, $"The backup is there, and older ones cannot be removed: {why.TrimEnd('.')}");
+
+    internal void BackupsUnopened(string path, List<string> why) => Write(LogLevel.Warning, 135,
+        $"{why.Count} of the files in {path} have the name of a backup and could not be opened, so they are neither listed nor removed: "
+        + $"{string.Join("; ", why.GetRange(0, Math.Min(why.Count, 8)))}{(why.Count > 8 ? "; …" : "")}. "
+        + "Let the server's user read them, or move them away");
+
+    internal void BackupIsToCome(string name) => Write(LogLevel.Warning, 136,
+        $"The backup {name} is of a moment which is still to come: a clock was wrong. It counts as older than all others. "
+        + "See that the clock is right now");
 
     internal void BackupKeyIsOpen(string path) => Write(LogLevel.Warning, 132,
         $"Others than its owner may read {path}, and with it every backup: chmod 600 {path}");

@@ -161,7 +161,9 @@ internal sealed class DataKeeper : IDisposable
             using IDisposable speaker = _load.Speak();
             RecoveryReport report = _load.Run(server.Store, _replay());
             Settled();
-            bool imported = report is { Snapshot: null, Entries: 0 } && DumpImport.TryRun(server, Progress);
+            bool isEmpty = report is { Snapshot: null, Entries: 0 }, imported = isEmpty && DumpImport.TryRun(server, Progress);
+            if (!imported)
+                DumpImport.TellOfPassedOver(server, isEmpty);
             Saves = new SaveJob(Log, Counter, server, role, Files, _settings);
             server.Store.Logging = Counter is not null;
             role.Begin(HasLog ? report.Start : null);

@@ -34,4 +34,39 @@ internal static class DumpImport
             server.Log.Recovery($"{path} held libraries of functions, {import.Functions} in number, which were taken");
         return true;
     }
+
+    /// <summary>Says of a file that looks like one to be imported why it is not: a server that serves nothing must not pass for one that was restored.</summary>
+    internal static void TellOfPassedOver(ServerCore server, bool isEmpty)
+    {
+        PersistenceSettings settings = server.Settings.Persistence;
+        if (PassedOver(settings) is not { } path)
+            return;
+        string name = Path.GetFileName(path);
+        (string why, string next) = server.Settings.Replication.ReplicaOf.Length > 0
+            ? ("a replica gets its data from its primary (replicaof)", "To import it, start in an empty directory without replicaof")
+            : !isEmpty ? ($"{settings.AppendDirectory} has data of its own",
+                "Remove it if it is needed no more; to import it, start in an empty directory")
+            : ($"dbfilename is {settings.ImportFile}",
+                $"To import it, stop this server and start in an empty directory with --dbfilename {name}");
+        server.Log.ImportPassedOver(path, why, next);
+    }
+
+    // The one that would be imported, or else any.
+    private static string? PassedOver(PersistenceSettings settings)
+    {
+        string path = Path.Combine(settings.Directory, settings.ImportFile);
+        if (File.Exists(path))
+            return path;
+        try
+        {
+            foreach (string other in Directory.EnumerateFiles(settings.Directory, "*.rdb"))
+                return other;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // who may not read the directory can have no file there imported
+        }
+
+        return null;
+    }
 }

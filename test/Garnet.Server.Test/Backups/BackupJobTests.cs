@@ -187,6 +187,7 @@ internal sealed class BackupJobTests
         Directory.Delete(stage.Folder, recursive: true);
         stage.Take();
         Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("no such directory"));
+        Assert.That(stage.Log.All.Single(static line => line.StartsWith("Error", StringComparison.Ordinal)), Does.Contain("mkdir -m 700"));
         Directory.CreateDirectory(stage.Folder);
         stage.Take();
         Assert.That((stage.Info("garnet_backup_last_error"), stage.Info("garnet_backups")), Is.EqualTo(("", "1")));
@@ -199,6 +200,14 @@ internal sealed class BackupJobTests
         stage.Take();
         Assert.That(stage.Files, Is.Empty);
         Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("/nowhere/key has no key for backups"));
+    }
+
+    [Test]
+    public void A_key_that_cannot_be_read_is_told_at_the_start()
+    {
+        using BackupStage stage = new(adjust: static settings => settings.Backups.KeyFile = "/nowhere/key");
+        Eventually.Holds(() => stage.Log.All.Any(static line => line.StartsWith("Error", StringComparison.Ordinal) && line.Contains("/nowhere/key has no key for backups")));
+        Assert.That(stage.Info("garnet_backup_last_error"), Does.Contain("/nowhere/key"));
     }
 
     [Test]
@@ -233,6 +242,31 @@ internal sealed class BackupJobTests
             stage.Take();
             Assert.That(stage.Files, Has.Length.EqualTo(1));
         }
+    }
+
+    [Test]
+    public void A_backup_that_is_asked_for_while_another_one_is_interrupted_is_taken()
+    {
+        using var first = new ManualResetEventSlim();
+        using var second = new ManualResetEventSlim();
+        int opened = 0; // at the start, and for each backup
+        using BackupStage stage = new(inner =>
+        {
+            int turn = Interlocked.Increment(ref opened);
+            if (turn > 1) (turn == 2 ? first : second).Await();
+            return inner;
+        });
+        Assert.That(stage.Client.Call("BACKUP", "NOW"), Is.EqualTo("Background backup started"));
+        Eventually.Holds(() => Volatile.Read(ref opened) == 2);
+        var interrupting = new Thread(stage.Backups.Interrupt);
+        interrupting.Start();
+        Eventually.Holds(() => interrupting.ThreadState.HasFlag(ThreadState.WaitSleepJoin)); // for the first one
+        first.Set();
+        Assert.That(SpinWait.SpinUntil(() => stage.Backups.TryStart() == BackupStart.Started, 60_000), Is.True);
+        Assert.That(interrupting.Join(60_000), Is.True, "it does not wait for the second one");
+        second.Set();
+        stage.Await();
+        Assert.That((stage.Info("garnet_backup_last_error"), stage.Info("garnet_backup_failures"), stage.Files.Length), Is.EqualTo(("", "1", 1)));
     }
 
     [Test]
@@ -272,26 +306,6 @@ internal sealed class BackupJobTests
     }
 
     [Test]
-    public void A_directory_with_data_is_left_alone([Values("dump.rdb", "appendonlydir/manifest")] string there)
-    {
-        using BackupStage stage = new();
-        stage.Take();
-        string directory = Directory.CreateTempSubdirectory("garnet-backup-data").FullName;
-        try
-        {
-            string file = Path.Combine(directory, there);
-            Directory.CreateDirectory(Path.GetDirectoryName(file)!);
-            File.WriteAllText(file, "x");
-            Assert.That(() => Restore(stage.Newest, directory), Throws.TypeOf<GarnetException>().With.Message.Contains("nothing can be restored there"));
-            Assert.That(Directory.EnumerateFileSystemEntries(directory, "*", SearchOption.AllDirectories).Count(File.Exists), Is.EqualTo(1));
-        }
-        finally
-        {
-            Directory.Delete(directory, recursive: true);
-        }
-    }
-
-    [Test]
     public void Nothing_is_written_of_a_backup_that_is_not_sound_or_on_a_dry_run()
     {
         using BackupStage stage = new();
@@ -299,17 +313,16 @@ internal sealed class BackupJobTests
         stage.Take();
         string directory = Path.Combine(stage.Folder, "new");
         var said = new List<string>();
-        Assert.That(BackupTool.Restore(stage.Newest, directory, "", isDryRun: true, said.Add, static _ => { }), Is.Zero);
+        var place = new PersistenceSettings { Directory = directory };
+        Assert.That(BackupTool.Restore(stage.Newest, place, "", isDryRun: true, said.Add, static _ => { }), Is.Zero);
         Assert.That((Directory.Exists(directory), string.Join(' ', said)), Is.EqualTo((false, string.Join(' ', said))));
         Assert.That(string.Join(' ', said), Does.Contain($"{stage.Backups.Known[0].Trailer.Keys} keys").And.Contain("would become"));
         byte[] bytes = File.ReadAllBytes(stage.Newest);
         bytes[bytes.Length / 2] ^= 1;
         File.WriteAllBytes(stage.Newest, bytes);
-        Assert.That(() => Restore(stage.Newest, directory), Throws.TypeOf<GarnetException>().With.Property("Kind").EqualTo(ExitKind.Data));
+        Assert.That(() => BackupTool.Restore(stage.Newest, place, "", isDryRun: false, said.Add, static _ => { }), Throws.TypeOf<GarnetException>().With.Property("Kind").EqualTo(ExitKind.Data));
         Assert.That(Directory.Exists(directory), Is.False);
     }
-
-    private static int Restore(string file, string directory) => BackupTool.Restore(file, directory, "", isDryRun: false, static _ => { }, static _ => { });
 
     private static long KeysOf(RespServer server) => Enumerable.Range(0, 4).Sum(database => server.Store.Count(server.Store.Namespaces.Id(database)));
 

@@ -62,7 +62,8 @@ internal sealed class BackupStage : IDisposable
     public EmbeddedServer Restored(string keyFile = "")
     {
         string directory = Path.Combine(_root, $"restored{++_restored}");
-        Assert.That(BackupTool.Restore(Newest, directory, keyFile, isDryRun: false, static _ => { }, static _ => { }), Is.Zero);
+        var place = new PersistenceSettings { Directory = directory };
+        Assert.That(BackupTool.Restore(Newest, place, keyFile, isDryRun: false, static _ => { }, static _ => { }), Is.Zero);
         string data = Path.Combine(directory, "appendonlydir");
         Directory.CreateDirectory(data);
         var server = new EmbeddedServer(directory: DataDirectory.Open(data, static path => new FileDisk(path)), adjust: settings => settings.Persistence.Directory = directory);

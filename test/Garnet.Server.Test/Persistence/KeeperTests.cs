@@ -204,14 +204,17 @@ public sealed class KeeperTests
         void Settings(ServerSettings settings) => (settings.Persistence.Directory, settings.Persistence.AppendOnly) = (folder.FullName, hasLog);
         try
         {
-            disk.OnCreate = static name =>
-            {
-                if (name.Contains("snapshot", StringComparison.Ordinal))
-                    throw MemoryDisk.Broken("create", name);
-            };
             for (int starts = 0; starts < 3; starts++)
             {
+                using var mayFail = new ManualResetEventSlim();
+                disk.OnCreate = name =>
+                {
+                    if (!name.Contains("snapshot", StringComparison.Ordinal)) return;
+                    mayFail.Await(); // it listens until then
+                    throw MemoryDisk.Broken("create", name);
+                };
                 using var refused = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: Settings);
+                mayFail.Set();
                 Assert.That(() => refused.Server.Completion.IsCompleted, Is.True.After(EndMs, 5), "no snapshot of it can be taken");
             }
 

@@ -61,6 +61,28 @@ internal sealed class BackupTests
     }
 
     [Test]
+    public void A_restore_with_the_old_settings_makes_what_a_server_with_them_starts_with()
+    {
+        string backup, digest;
+        using (var server = new DataServer($"--backup-path {Out}"))
+        using (RespConnection ours = server.Connect())
+        {
+            Fill(ours);
+            backup = Taken(ours);
+            digest = DigestOf(ours);
+        }
+
+        string directory = Path.Combine(_folder.FullName, "restored"), file = Path.Combine(_folder.FullName, "old.conf");
+        File.WriteAllText(file, $"dir {directory}\ndbfilename prod.rdb\nappenddirname prodlog\n");
+        (int code, string said) = Restore($"{backup} {file}");
+        Assert.That((code, File.Exists(Path.Combine(directory, "prod.rdb"))), Is.EqualTo((0, true)), said);
+        using (ServerProcess again = ServerProcess.TryStartOurs("--appendonly yes", file: file) ?? throw new IgnoreException("our server is not built"))
+        using (RespConnection copy = new(again.Address))
+            Assert.That(DigestOf(copy), Is.EqualTo(digest));
+        Assert.That(Restore($"{backup} --dir {directory}") is { Code: 65 } other && other.Said.Contains("prodlog", StringComparison.Ordinal), Is.True, "whatever settings are named");
+    }
+
+    [Test]
     public void What_cannot_be_restored_is_told_and_nothing_is_written()
     {
         string backup;
@@ -83,7 +105,7 @@ internal sealed class BackupTests
             ($"{cut} --key-file {Key}", 65, "does not end as a backup does"), ($"{flipped} --key-file {Key}", 65, "its checksum is wrong"),
             ($"{foreign} --key-file {Key}", 65, "does not begin as a backup does"), ($"{backup} --key-file {wrong}", 65, "the key is not the one"),
             (backup, 65, "no key was given"), ($"{backup} --key-file {foreign}", 64, "has no key for backups"), ($"{Out}/none", 65, "cannot be read"),
-            ($"{backup} --foo", 64, "it knows no --foo"), ("", 64, "it takes one backup"),
+            ($"{backup} --foo", 64, "foo: there is no such setting"), ("", 64, "it takes one backup"),
         ];
         foreach ((string words, int code, string why) in cases)
         {

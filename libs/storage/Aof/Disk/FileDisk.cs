@@ -67,11 +67,16 @@ public sealed unsafe class FileDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public IDiskFile Open(string name)
+    public IDiskFile Open(string name) => Open(name, FileAccess.ReadWrite);
+
+    /// <inheritdoc/>
+    public IDiskFile OpenToRead(string name) => Open(name, FileAccess.Read);
+
+    private IDiskFile Open(string name, FileAccess access)
     {
         if (!_linux)
-            return PortableFile.Open(In(name));
-        LinuxFile file = LinuxFile.Open(In(name));
+            return PortableFile.Open(In(name), access);
+        LinuxFile file = LinuxFile.Open(In(name), access);
         if (_fenced.TryGetValue(name, out PmFile? fenced) && fenced.IsOpen)
             return new PmReader(fenced, file);
         return _staged.TryGetValue(name, out StagedFile? staged) && staged.IsOpen ? new StagedReader(staged, file) : file;

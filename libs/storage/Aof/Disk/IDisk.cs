@@ -24,6 +24,9 @@ public interface IDisk
     /// <summary>Opens an existing file for reading and writing.</summary>
     IDiskFile Open(string name);
 
+    /// <summary>Opens an existing file for reading; it need not be one that may be written.</summary>
+    IDiskFile OpenToRead(string name) => Open(name);
+
     /// <summary>Gives a file another name, replacing one that has it.</summary>
     void Rename(string from, string to);
 

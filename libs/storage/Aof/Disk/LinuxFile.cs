@@ -73,9 +73,9 @@ internal sealed unsafe class LinuxFile : IDiskFile
         }
     }
 
-    public static LinuxFile Open(string path)
+    public static LinuxFile Open(string path, FileAccess access = FileAccess.ReadWrite)
     {
-        int descriptor = Open(path, Libc.O_RDWR);
+        int descriptor = Open(path, access == FileAccess.Read ? Libc.O_RDONLY : Libc.O_RDWR);
         return descriptor >= 0 ? new LinuxFile(path, descriptor, 1) : throw Failure("open", path);
     }
 

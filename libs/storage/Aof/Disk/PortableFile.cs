@@ -25,8 +25,8 @@ internal sealed class PortableFile : IDiskFile
         Room = bytes,
     };
 
-    public static PortableFile Open(string path) =>
-        new(path, Try("open", path, () => File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, FileShare.Read)));
+    public static PortableFile Open(string path, FileAccess access = FileAccess.ReadWrite) =>
+        new(path, Try("open", path, () => File.OpenHandle(path, FileMode.Open, access, FileShare.Read)));
 
     public static void Rename(string from, string to) => Try("rename", from, () =>
     {

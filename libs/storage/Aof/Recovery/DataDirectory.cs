@@ -78,6 +78,24 @@ public sealed class DataDirectory : IDisposable
         return DirectoryLock.Take(path);
     }
 
+    /// <summary>The same of one that a server is to begin in: it is made if it is not there.</summary>
+    public static IDisposable Claim(string path)
+    {
+        if (!OperatingSystem.IsLinux())
+            throw new PlatformNotSupportedException("data directories need Linux");
+        DirectoryGuard.Create(path);
+        return Hold(path);
+    }
+
+    /// <summary>True if it has only the lock, or nothing.</summary>
+    public static bool IsUnused(string path)
+    {
+        foreach (string file in Directory.EnumerateFileSystemEntries(path))
+            if (Path.GetFileName(file) != DirectoryLock.FileName)
+                return false;
+        return true;
+    }
+
     /// <summary>True if anything in the directory is a data directory's, whatever its state.</summary>
     public static bool Is(string path)
     {
