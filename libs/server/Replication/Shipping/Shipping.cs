@@ -95,7 +95,8 @@ internal sealed class Shipping : IDisposable
     private void TakeSettings()
     {
         long asked = _server.Settings.Replication.BacklogBytes, hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
-        long own = Math.Clamp(_server.MemoryLimitBytes / LimitParts, OwnBytesMin, OwnBytesMax);
+        long limit = MemoryPlan.LimitBytes(_server.Settings.Memory.MaxMemoryBytes, _server.Settings.HasTier);
+        long own = Math.Clamp(limit / LimitParts, OwnBytesMin, OwnBytesMax);
         long kept = asked != 0 ? asked : own;
         _backlog.BytesMax = kept;
         _backlog.PinnedBytesMax = Math.Max(kept, hard > 0 ? hard : long.MaxValue);
