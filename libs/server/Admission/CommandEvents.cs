@@ -137,9 +137,13 @@ internal static class CommandEvents
 
     private static void Probe(ref Call call, int position)
     {
+        // Most are there: what lies on the tier stays there for that.
+        KeyRef key = call.KeyAt(position);
+        var presence = default(PresenceLook);
+        if (call.Session.Read(in key, ref presence, quiet: true) == Outcome.Done)
+            return;
         // Two conditions that no key meets: the operation looks, and the store removes a record whose time has come.
         var look = new ChangeExpiry { Condition = ExpireCondition.IfNone | ExpireCondition.IfAny, NowMs = call.NowMs };
-        KeyRef key = call.KeyAt(position);
         long before = call.Session.Changes;
         call.Session.Modify(in key, ref look);
         call.Worker.ChangesBefore += call.Session.Changes - before; // none of the command's: it may still be put off

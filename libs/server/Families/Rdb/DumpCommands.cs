@@ -5,6 +5,7 @@ using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
 using Garnet.Server.Families.Strings;
 using Garnet.Rdb;
+using Garnet.Types.Keys;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Rdb;

@@ -2,6 +2,7 @@ using System.Buffers;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Types.Keys;
 using Garnet.Types.Strings;
 using Tsavorite;
 
@@ -141,16 +142,6 @@ internal static unsafe class ManyCommands
         }
 
         return worst;
-    }
-}
-
-/// <summary>Asks only whether the key is there.</summary>
-internal struct PresenceLook : IRead
-{
-    public static bool WantsValue => false;
-
-    public readonly void Look(in RecordView record)
-    {
     }
 }
 
