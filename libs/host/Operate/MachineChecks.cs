@@ -18,7 +18,7 @@ internal static class MachineChecks
     [
         ("memory limit", MemoryLimit), ("huge pages", HugePages), ("memory overcommit", Overcommit), ("swap", Swap),
         ("open files", OpenFiles), ("connection backlog", Backlog), ("clock source", Clock), ("io_uring", IoUring),
-        ("data directory", DataDirectory), ("tier's directory", TierDirectory),
+        ("data directory", DataDirectory), ("tier's directory", TierDirectory), ("tier's directory in persistent memory", PmTierDirectory),
         ("directory for backups", BackupDirectory),
     ];
 
@@ -89,24 +89,35 @@ internal static class MachineChecks
                 "--dir DIRECTORY on a disk")
             : null;
 
-    private static Finding? TierDirectory(Machine machine, ServerSettings settings) =>
-        settings.Tier.Path.Length > 0 && IsMemory(machine, settings.Tier.Path)
-            ? new(true, $"the tier {Path.GetFullPath(settings.Tier.Path)} lies in memory", "it takes the memory that it is there to save",
-                "--tier-path DIRECTORY on a disk")
-            : null;
-
-    private static Finding? BackupDirectory(Machine machine, ServerSettings settings)
+    private static Finding? TierDirectory(Machine machine, ServerSettings settings)
     {
-        if (settings.Backups.Path.Length == 0)
+        if (settings.Tier.Path.Length > 0 && IsMemory(machine, settings.Tier.Path))
+        {
+            return new(true, $"the tier {Path.GetFullPath(settings.Tier.Path)} lies in memory", "it takes the memory that it is there to save",
+                "--tier-path DIRECTORY on a disk");
+        }
+        return Unusable("for the tier", settings.Tier.Path, "the server does not start");
+    }
+
+    private static Finding? PmTierDirectory(Machine machine, ServerSettings settings) =>
+        Unusable("for the tier in persistent memory", settings.Tier.PmPath, "the server does not start");
+
+    private static Finding? BackupDirectory(Machine machine, ServerSettings settings) =>
+        Unusable("for backups", settings.Backups.Path, "no backup is taken");
+
+    // One that is named has to be there, and to be the server's to write.
+    private static Finding? Unusable(string what, string named, string until)
+    {
+        if (named.Length == 0)
             return null;
-        string path = Path.GetFullPath(settings.Backups.Path);
+        string path = Path.GetFullPath(named);
         if (!Directory.Exists(path))
         {
-            return new(true, $"there is no directory for backups: {path}", "no backup is taken until it is there",
+            return new(true, $"there is no directory {what}: {path}", $"{until} until it is there",
                 $"mount the disk that it is on, or make it: mkdir -m 700 {path}");
         }
         return !OperatingSystem.IsLinux() || Libc.MayWrite(path) ? null
-            : new(true, $"no file can be made in the directory for backups: {path}", "no backup is taken, if this is the server's user",
+            : new(true, $"no file can be made in the directory {what}: {path}", $"{until}, if this is the server's user",
                 "make it writable for the server's user, or run this as that user");
     }
 

@@ -18,6 +18,7 @@ public sealed unsafe class FileMedium : IMedium
     private readonly ReadThreads _threads = new();
     private readonly bool _hasRing, _mayBlock;
     private readonly KeptFile? _kept;
+    private bool _hasRoom; // of one that was there it is set aside later
 
     private const long Tmpfs = 0x01021994, Ramfs = 0x858458F6; // statfs(2)
     // These begin a read without waiting for it. Others (FUSE for one) may not, and would have whoever begins it wait for a disk that hangs.
@@ -27,6 +28,7 @@ public sealed unsafe class FileMedium : IMedium
     {
         _file = file;
         _kept = kept;
+        _hasRoom = kept is { IsNew: true };
         Bytes = bytes;
         _hasRing = whyNoRing is null;
         _mayBlock = Libc.FileSystemOf(file) is not (Ext or Xfs or Btrfs or F2fs or Overlay or Tmpfs or Ramfs);
@@ -152,7 +154,11 @@ public sealed unsafe class FileMedium : IMedium
 
     /// <summary>Sets the room aside that a file that was there does not have yet.</summary>
     /// <exception cref="GarnetException">The disk has less.</exception>
-    public void Reserve() => _kept?.Reserve(Bytes);
+    public void Reserve()
+    {
+        _kept?.Reserve(Bytes);
+        _hasRoom = true;
+    }
 
     /// <summary>Its owner has found in it what there should be: it stays, and has no more than its size.</summary>
     /// <exception cref="GarnetException">It cannot be given its name.</exception>
@@ -183,8 +189,10 @@ public sealed unsafe class FileMedium : IMedium
     /// <inheritdoc/>
     public int Sync() => Libc.fdatasync(_file) != 0 ? Libc.Errno : IsGone ? Libc.ENOENT : 0;
 
-    /// <summary>True if its file was to stay and has been removed: what lies in it is there until the process ends, and nobody finds it then.</summary>
-    public bool IsGone => _kept is { IsNew: false } && !Libc.HasName(_file);
+    /// <summary>
+    /// True if its file was to stay and has been removed, or cut: what lies in it is there until the process ends, and nobody finds it then; or part of it is gone now.
+    /// </summary>
+    public bool IsGone => _kept is { IsNew: false } && (!Libc.HasName(_file) || (_hasRoom && FoundBytes < Bytes));
 
     /// <inheritdoc/>
     public IMediumReader OpenReader(int depth, ReaderWake wake)

@@ -37,7 +37,7 @@ public interface IMedium : IDisposable
     /// <summary>Makes what was written durable. Returns 0, or the error number.</summary>
     int Sync();
 
-    /// <summary>True if somebody has removed its file: what lies there is read and written as before, and gone with this process.</summary>
+    /// <summary>True if somebody has removed its file, or cut it: what lies there is gone with this process, or in part by now; the rest is read and written as before.</summary>
     bool IsGone => false;
 
     /// <summary>A reader for one thread, which may have <paramref name="depth"/> reads under way.</summary>

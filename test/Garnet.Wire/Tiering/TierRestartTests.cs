@@ -60,7 +60,7 @@ public sealed class TierRestartTests
             long saves = client.Number("persistence", "rdb_saves");
             foreach (string file in Directory.GetFiles(pm.Length == 0 ? tier.Path : tier.MemoryPath)) File.Delete(file);
             Eventually.Holds(() => client.Number("persistence", "rdb_saves") > saves);
-            Assert.That(client.Call("INFO", "tiering").Text, Does.Contain("tier_last_failure:its file was removed while the server runs"));
+            Assert.That(client.Call("INFO", "tiering").Text, Does.Contain("tier_last_failure:its file was removed, or cut, while the server runs"));
         }
 
         server.Kill();
@@ -68,6 +68,22 @@ public sealed class TierRestartTests
         using RespConnection again = new(server.Process.Address, 60_000);
         CheckAll(again);
         Assert.That(Digest(again), Is.EqualTo(digest));
+    }
+
+    [Test]
+    public void Where_the_tiers_file_is_cut_while_the_server_runs_no_snapshot_is_said_to_have_it()
+    {
+        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using DataServer server = new($"{tier.Flags} --appendonly no");
+        using RespConnection client = new(server.Process.Address, 60_000);
+        Fill(client);
+        client.SaveSnapshot();
+        Assert.That(client.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 3));
+        using (FileStream file = new(Directory.GetFiles(tier.Path).Single(), FileMode.Open, FileAccess.Write, FileShare.ReadWrite))
+            file.SetLength(1 << 20);
+        Assert.That(client.Call("SAVE").Text, Does.StartWith("ERR"));
+        Assert.That(client.Call("INFO", "tiering").Text, Does.Contain("tier_last_failure:"));
+        Assert.That(client.Call("PING").Text, Is.EqualTo("PONG"));
     }
 
     [Test]

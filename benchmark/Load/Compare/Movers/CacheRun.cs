@@ -88,7 +88,7 @@ internal sealed unsafe class CacheRun : IDisposable
 
     private void Set(long key)
     {
-        if (_store.Tight && !_session.Room.Ensure(0)) throw new InvalidOperationException("no room, though all may be evicted");
+        if (_store.Tight && !_session.Room.Ensure(0) && !_session.Room.EnsureInPlace(0)) throw new InvalidOperationException("no room, though all may be evicted");
         Put put = new(CacheProfile.LengthOf(key));
         Outcome outcome = _session.Modify(RefOf(key), ref put);
         if (outcome != Outcome.Done) throw new InvalidOperationException($"a write ended with {outcome}");

@@ -56,7 +56,7 @@ internal static class LargerThanMemory
             memoryHits = server.Figure("tier_memory_hits") - memoryHits;
             tierHits = server.Figure("tier_hits") - tierHits;
             bool isOurs = memoryHits > 0;
-            long inMemory = server.Keys - server.Figure("tier_cold_records");
+            long inMemory = isOurs ? server.Keys - server.Figure("tier_cold_records") : 0; // the other one reads all of its disk for that
             rates.Add(Statistics.Median(runs.Select(static m => m.OpsPerSecond)));
             string Us(Func<Measured, long> pick) => Statistics.Text(Statistics.Median(runs.Select(m => pick(m) / 1e3)), "F0");
             report.Row([peer.Name, Statistics.Text(rates[^1], "N0"), Statistics.Text(Statistics.Median(runs.Select(static m => m.ServerNs)), "F0"),

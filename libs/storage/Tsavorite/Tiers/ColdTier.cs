@@ -258,9 +258,19 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Where a record lies, as people are told of it.</summary>
     public string PlaceOf(ColdRead read) => SegmentPlace.At(ColdAddress.Offset(read.Word), Segments.SegmentBytes, Id);
 
-    /// <summary>What whoever wanted the record is told.</summary>
-    public GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
-        WhyUnreadable(PlaceOf(read), read.State == ColdReadState.Failed ? read.Error : Libc.ETIMEDOUT), Remedy);
+    /// <summary>What whoever wanted the record is told; where nothing is wrong with that, what the command may do.</summary>
+    public GarnetException Unreadable(ColdRead read)
+    {
+        int error = read.State == ColdReadState.Failed ? read.Error : Libc.ETIMEDOUT;
+        return error switch
+        {
+            Libc.ENOMEM => Unmet("the command goes through more of the tier than memory could hold", "go through it in parts"),
+            Libc.ECANCELED => Unmet("the command has waited in place for too many others", "name fewer at a time, and to a script as its keys"),
+            _ => new(ExitKind.Data, "a value cannot be read from the tier it lies on", WhyUnreadable(PlaceOf(read), error), Remedy),
+        };
+    }
+
+    private static GarnetException Unmet(string what, string instead) => new(ExitKind.Data, what, instead, "");
 
     /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
     public static string WhyUnreadable(string place, int error) =>
@@ -268,8 +278,6 @@ internal sealed class ColdTier : IDisposable
         {
             0 => "its checksum is wrong",
             Libc.ETIMEDOUT => "the device has not answered",
-            Libc.ENOMEM => "the command goes through more of the tier than memory could hold; go through it in parts",
-            Libc.ECANCELED => "the command has waited in place for too many others; name fewer at a time, and to a script as its keys",
             _ => new System.ComponentModel.Win32Exception(error).Message,
         }}";
 
@@ -355,7 +363,7 @@ internal sealed class ColdTier : IDisposable
         else
         {
             Count(TierCount.WriteFailures);
-            LastFailure = error == Libc.ENOENT ? "its file was removed while the server runs"
+            LastFailure = error == Libc.ENOENT ? "its file was removed, or cut, while the server runs"
                 : $"writing: {new System.ComponentModel.Win32Exception(error).Message}";
         }
     }

@@ -48,7 +48,7 @@ public sealed class TierNames
         return true;
     }
 
-    /// <summary>True if a start would not find what the newest snapshot names, as the tier's file was removed or could not be made durable.</summary>
+    /// <summary>True if a start would not find what the newest snapshot names, as the tier's file was removed, cut, or could not be made durable.</summary>
     public bool LacksFile()
     {
         lock (_gate)
@@ -59,7 +59,7 @@ public sealed class TierNames
         return _isBroken || !TrySync();
     }
 
-    /// <summary>True if the tier's file has been removed, which snapshots name and nobody has noticed yet: the next one has all records.</summary>
+    /// <summary>True if the tier's file has been removed or cut, which snapshots name and nobody has noticed yet: the next one has all records.</summary>
     public bool FindsGone()
     {
         if (_isBroken || !_tier.Medium.IsGone)
