@@ -14,7 +14,8 @@ internal unsafe struct RandomChoice : IExamine
 {
     /// <summary>Most entries asked for with repeats: the reply would be of gigabytes.</summary>
     private const long RepeatsMax = 16 << 20;
-    private const int FewMax = 32;
+    private const int FewMax = 32; // which are looked at one by one, whether one was taken before
+    private const int DrawnMax = 4096; // and these by their hash: of more a walk over all has as many
 
     private RespWriter _to;
     private long _wanted;
@@ -98,9 +99,9 @@ internal unsafe struct RandomChoice : IExamine
     {
         long wanted = Math.Min(_wanted, live);
         Begin(wanted);
-        if (wanted <= FewMax && wanted * 4 < live && !Root.Has(record.Value, RootFlags.Integers))
+        if (wanted <= DrawnMax && wanted * 4 < live && !Root.Has(record.Value, RootFlags.Integers))
         {
-            ReplyFew(ref record, live, (int)wanted);
+            ReplyDrawn(ref record, live, (int)wanted);
             return;
         }
 
@@ -117,16 +118,19 @@ internal unsafe struct RandomChoice : IExamine
         }
     }
 
-    private void ReplyFew(ref RecordEdit record, long live, int wanted)
+    private void ReplyDrawn(ref RecordEdit record, long live, int wanted)
     {
         Members.LookAtRandom(ref record, _random, wanted);
-        Span<nint> taken = stackalloc nint[FewMax];
+        Span<nint> few = stackalloc nint[FewMax];
+        HashSet<nint>? many = wanted > FewMax ? new(wanted) : null;
         for (int count = 0; count < wanted;)
         {
             Entry entry = Draw(ref record, live);
-            if (taken[..count].Contains((nint)entry.Start))
+            if (!(many?.Add((nint)entry.Start) ?? !few[..count].Contains((nint)entry.Start)))
                 continue;
-            taken[count++] = (nint)entry.Start;
+            if (many is null)
+                few[count] = (nint)entry.Start;
+            count++;
             Show(entry);
         }
     }

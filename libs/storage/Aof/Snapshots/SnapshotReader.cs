@@ -216,7 +216,7 @@ public static class SnapshotReader
                 _foreign = true;
             }
             bool refers = block.Kind == SnapshotBlockKind.References;
-            _foreign |= refers && !named.IsAdopted;
+            _foreign |= refers && !named.Believes(origin);
             if (refers && named.Reads(origin))
             {
                 block.Expect(named.CountNamed(block.Span));

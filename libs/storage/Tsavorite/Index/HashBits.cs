@@ -17,4 +17,8 @@ internal static unsafe class HashBits
     /// <summary>A hash with these bits and the word's tag below; zeros follow, which no look at the index of this shape goes by.</summary>
     public static ulong Hash(Shape* shape, uint above, ulong word) =>
         (AboveCount(shape) == 0 ? 0 : (ulong)above << (64 - AboveCount(shape))) | (word & IndexWord.TagMask) >> AboveCount(shape);
+
+    /// <summary>True if a key of that hash is looked for where a word with these bits (<see cref="Hash"/>) stands.</summary>
+    public static bool IsOf(Shape* shape, ulong bits, ulong hash) =>
+        ((bits ^ hash) & ~((1UL << (IndexWord.TagShift - AboveCount(shape))) - 1)) == 0;
 }

@@ -67,6 +67,36 @@ internal sealed unsafe class NamedReader : IDisposable
         return states;
     }
 
+    /// <summary>
+    /// True, in the order of the references, where the record is found by what its reference says of it: its key's hash, whether it expires, and whether it is a piece. The others
+    /// are to be put in by their keys. <see cref="LoadOutcome.Damaged"/> if a value is not what it must be.
+    /// </summary>
+    /// <exception cref="GarnetException">A record cannot be read.</exception>
+    public bool[] JudgeToAdopt(ReadOnlySpan<byte> references, StoreCore core, SnapshotLoader loader, out LoadOutcome outcome)
+    {
+        bool[] areAsNamed = new bool[references.Length / ColdNames.ReferenceBytes];
+        ulong[] words = new ulong[areAsNamed.Length], hashes = new ulong[areAsNamed.Length];
+        for (int i = 0; i < words.Length; i++)
+        {
+            ReadOnlySpan<byte> reference = references[(i * ColdNames.ReferenceBytes)..];
+            words[i] = BinaryPrimitives.ReadUInt64LittleEndian(reference);
+            hashes[i] = HashBits.Hash(core.Shape, BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]), words[i]);
+        }
+        outcome = ReadAll(references, (int index, in SegmentRow _, long offset, byte* image, int error) =>
+        {
+            if (image == null)
+                throw Unreadable(offset, error);
+            LoadRecord record = RecordOf(image);
+            if (!HasKey(image) || !loader.IsSound(record))
+                return LoadOutcome.Damaged;
+            ulong flags = (record.ExpireAtMs != 0 ? IndexWord.TtlBit : 0) | (record.Kind == RecordKind.Chunk ? IndexWord.InternalBit : 0);
+            areAsNamed[index] = HashBits.IsOf(core.Shape, hashes[index], core.KeyOf(image).Hash)
+                && (words[index] & (IndexWord.TtlBit | IndexWord.InternalBit)) == flags;
+            return LoadOutcome.Done;
+        });
+        return areAsNamed;
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -214,6 +244,12 @@ internal sealed unsafe class NamedReader : IDisposable
         }
         return 0;
     }
+
+    private static LoadRecord RecordOf(byte* image) => new()
+    {
+        Key = Record.Key(image), KeyBytes = Record.KeyBytes(image), Value = Record.Value(image), ValueBytes = Record.ValueBytes(image),
+        Kind = Record.Kind(image), ExpireAtMs = Record.ExpireAtMs(image), ETag = Record.ETag(image), Owner = Record.Owner(image),
+    };
 
     private static bool HasKey(byte* image) => !ChunkKey.Is(image) || Record.KeyBytes(image) >= ChunkKey.HeadBytes;
 

@@ -7,7 +7,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// What a snapshot that names segments of a tier is loaded by: first its table (<see cref="Add"/>, <see cref="Open"/>), then its references. Where the tier is
-/// the store's own and the snapshot this server's, index words are made of the references and no record is read; else each is read, and judged.
+/// the store's own and the snapshot this server's, index words are made of the references and no record is read. Where only the tier is, each is read and judged, and stays where
+/// it lies; else each is put in as a snapshot's own record would be.
 /// Nothing of the file is believed: numbers are looked up in the table, places must lie in their segments, and the heads and last pages of
 /// all segments on the medium must be those that are named.
 /// </summary>
@@ -27,9 +28,6 @@ public sealed unsafe class NamedSegments(Store store)
 
     /// <summary>True if the snapshot names any.</summary>
     public bool HasAny => _rows.Count > 0;
-
-    /// <summary>True if index words were made of the references, so that the medium is not read.</summary>
-    public bool IsAdopted => _isAdopted;
 
     /// <summary>
     /// Where to note what cannot be read, to go on without it; null: it is found out when somebody wants it. Every record is read then, and of segments that are not
@@ -71,7 +69,7 @@ public sealed unsafe class NamedSegments(Store store)
         else if (isLoaded)
             JudgeMedium(file);
         Keep(file, isLoaded);
-        bool goesOn = isLoaded && !_isForeign && _isFound && SegmentTable.IsOf(_head, store.Core);
+        bool goesOn = isLoaded && _isFound && SegmentTable.IsOf(_head, store.Core);
         // The hash of a key is of its namespace's id too: without the ids nobody knows which key of the log a lost one was.
         _hasIds = (goesOn || Losses is not null) && store.Namespaces.TryAdopt(_namespaces);
         _isAdopted = goesOn && _hasIds;
@@ -134,7 +132,10 @@ public sealed unsafe class NamedSegments(Store store)
     public int CountNamed(ReadOnlySpan<byte> block) => CountReferences(block) is >= 0 and var count && AreNamed(block) ? count : -1;
 
     /// <summary>True if what references of that origin name is read: those of many blocks at once are read faster.</summary>
-    public bool Reads(BlockOrigin origin) => Losses is not null || !IsToBeAdopted(origin);
+    public bool Reads(BlockOrigin origin) => Losses is not null || !Believes(origin);
+
+    /// <summary>True if index words are made of references of that origin as they are; else what they name is judged.</summary>
+    public bool Believes(BlockOrigin origin) => _isAdopted && (store.Settings.ValueCheck is null || (!_isForeign && origin == BlockOrigin.Own));
 
     /// <summary>
     /// Loads the references of a block, or of several one after the other, whose checksums hold. Several threads may load at the same time, each with a loader of its own.
@@ -147,12 +148,8 @@ public sealed unsafe class NamedSegments(Store store)
         return Losses is null ? LoadKnown(block, origin, loader) : LoadReadable(block, origin, loader, Losses);
     }
 
-    private LoadOutcome LoadKnown(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader)
-    {
-        return IsToBeAdopted(origin) ? Adopt(block, loader) : loader.ReadNamed(block, _medium!, Table);
-    }
-
-    private bool IsToBeAdopted(BlockOrigin origin) => _isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null);
+    private LoadOutcome LoadKnown(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader) =>
+        Believes(origin) ? Adopt(block, loader) : _isAdopted ? AdoptJudged(block, loader) : loader.ReadNamed(block, _medium!, Table);
 
     private NamedTable Table => new(_rows, _runs!, 1 << _shift, SegmentTable.IdOf(_head));
 
@@ -177,7 +174,7 @@ public sealed unsafe class NamedSegments(Store store)
     // What lies where the medium is another than is named is not gone on with there: it is put in as a record. Where all of them are, they are when they are judged.
     private LoadOutcome LoadReadable(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader, ColdLosses losses)
     {
-        bool adopts = _medium is null || IsToBeAdopted(origin);
+        bool adopts = _medium is null || Believes(origin);
         LoadOutcome read = LoadOutcome.Done;
         NamedState[]? states = _medium is null ? null
             : adopts ? loader.JudgeNamed(block, _medium, Table, losses) : loader.JudgeAndReadNamed(block, _medium, Table, losses, out read);
@@ -229,33 +226,74 @@ public sealed unsafe class NamedSegments(Store store)
     // The log is read after this: what lies behind keeps its order, and is not looked at.
     private LoadOutcome Adopt(ReadOnlySpan<byte> block, SnapshotLoader loader)
     {
-        StoreCore core = store.Core;
-        ColdLayers segments = core.Tier!.Segments;
         for (ReadOnlySpan<byte> rest = block; rest.Length > 0; rest = rest[ColdNames.ReferenceBytes..])
         {
-            ulong word = BinaryPrimitives.ReadUInt64LittleEndian(rest);
-            uint above = BinaryPrimitives.ReadUInt32LittleEndian(rest[sizeof(ulong)..]), number = segments.NumberOf(word);
-            if ((ulong)above >> HashBits.AboveCount(core.Shape) != 0)
-                return LoadOutcome.Damaged;
-            ulong hash = HashBits.Hash(core.Shape, above, word);
-            Partition* partition = Shape.PartitionOf(core.Shape, hash);
-            Partition.Enter(partition);
-            bool hasRoom = core.Index.MakeRoom(partition, hash);
-            if (hasRoom)
+            LoadOutcome outcome = Adopt(rest, isJudged: false, out _);
+            if (outcome != LoadOutcome.Done)
+                return outcome;
+        }
+        loader.CountNamed(block.Length / ColdNames.ReferenceBytes, block.Length);
+        return LoadOutcome.Done;
+    }
+
+    // Of another server, or copied: what lies there may be anything, and is far more than memory holds. A record that is not as its reference says is put in by its own key.
+    private LoadOutcome AdoptJudged(ReadOnlySpan<byte> block, SnapshotLoader loader)
+    {
+        bool[] areAsNamed = loader.JudgeToAdopt(block, _medium!, Table, out LoadOutcome outcome);
+        byte[] others = new byte[block.Length];
+        int otherBytes = 0;
+        for (int i = 0; i < areAsNamed.Length && outcome == LoadOutcome.Done; i++)
+        {
+            ReadOnlySpan<byte> reference = block.Slice(i * ColdNames.ReferenceBytes, ColdNames.ReferenceBytes);
+            bool isAdopted = false;
+            if (areAsNamed[i])
+                outcome = Adopt(reference, isJudged: true, out isAdopted);
+            if (!isAdopted)
+                reference.CopyTo(others.AsSpan((otherBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
+        }
+        loader.CountNamed((block.Length - otherBytes) / ColdNames.ReferenceBytes, block.Length - otherBytes);
+        return outcome != LoadOutcome.Done || otherBytes == 0 ? outcome : loader.ReadNamed(others.AsSpan(0, otherBytes), _medium!, Table);
+    }
+
+    // Of a snapshot that is not believed a second word that may be of the same key is not put beside the first, which would come to light once that is gone.
+    private LoadOutcome Adopt(ReadOnlySpan<byte> reference, bool isJudged, out bool isAdopted)
+    {
+        StoreCore core = store.Core;
+        ColdLayers segments = core.Tier!.Segments;
+        ulong word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
+        uint above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]), number = segments.NumberOf(word);
+        isAdopted = false;
+        if ((ulong)above >> HashBits.AboveCount(core.Shape) != 0)
+            return LoadOutcome.Damaged;
+        ulong hash = HashBits.Hash(core.Shape, above, word);
+        Partition* partition = Shape.PartitionOf(core.Shape, hash);
+        Partition.Enter(partition);
+        bool hasRoom = core.Index.MakeRoom(partition, hash);
+        if (hasRoom)
+        {
+            byte* bucket = Shape.BucketOf(core.Shape, partition, hash);
+            isAdopted = !isJudged || !HasLike(partition, bucket, word);
+            if (isAdopted)
             {
-                byte* bucket = Shape.BucketOf(core.Shape, partition, hash);
                 Interlocked.Increment(ref segments[number]->Live);
                 Bucket.BeginWrite(bucket);
                 core.Index.Insert(partition, bucket, word);
                 Bucket.EndWrite(bucket);
                 core.Count(partition, segments[number]->Namespace is var ns && ns >= 0 ? (uint)ns : 0, word, 1);
             }
-            Partition.Exit(partition);
-            if (!hasRoom)
-                return LoadOutcome.OutOfMemory;
         }
-        loader.CountNamed(block.Length / ColdNames.ReferenceBytes, block.Length);
-        return LoadOutcome.Done;
+        Partition.Exit(partition);
+        return hasRoom ? LoadOutcome.Done : LoadOutcome.OutOfMemory;
+    }
+
+    private static bool HasLike(Partition* partition, byte* bucket, ulong word)
+    {
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            if (*walk.Slot != 0 && ((*walk.Slot ^ word) & (IndexWord.TagMask | IndexWord.InternalBit)) == 0)
+                return true;
+        }
+        return false;
     }
 
     private void Keep(string file, bool isLoaded)

@@ -94,6 +94,13 @@ public sealed unsafe class SnapshotLoader : IDisposable
         ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table, ColdLosses losses, out LoadOutcome outcome) =>
         (_named ??= new NamedReader(medium, table)).Judge(references, _store.Core, losses, this, out outcome);
 
+    /// <summary>Which references a start may go on with that does not believe them (<see cref="NamedReader.JudgeToAdopt"/>).</summary>
+    internal bool[] JudgeToAdopt(ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table, out LoadOutcome outcome)
+    {
+        _judging = _check;
+        return (_named ??= new NamedReader(medium, table)).JudgeToAdopt(references, _store.Core, this, out outcome);
+    }
+
     /// <summary>So many were put in without being read, or are known to be lost.</summary>
     internal void CountNamed(long records, long bytes)
     {
@@ -114,8 +121,8 @@ public sealed unsafe class SnapshotLoader : IDisposable
         ? ChunkKey.Of(store.Core, record.Key, record.KeyBytes, ns)
         : store.Key(record.Key, record.KeyBytes, ns);
 
-    // Pieces and those that name them wait for all of them to be there (LoadedValues).
-    private bool IsSound(in LoadRecord record)
+    /// <summary>True if a record is what its kind must be, as far as it alone can say: pieces and those that name them wait for all of them to be there (<see cref="LoadedValues"/>).</summary>
+    internal bool IsSound(in LoadRecord record)
     {
         if (_judging is null || record.Kind == RecordKind.String)
             return true;

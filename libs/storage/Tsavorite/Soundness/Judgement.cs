@@ -30,7 +30,8 @@ internal struct Judgement(IValueCheck check) : IExamine
             return check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
         if (!IsWhole(check, ref record, out uint limit))
             return false;
-        record.LowerLimit(limit); // what asks for every number up to it is not kept busy for nothing
+        if (!IndexWord.IsCold(*record.Slot))
+            record.LowerLimit(limit); // what asks for every number up to it is not kept busy for nothing
         return true;
     }
 

@@ -80,8 +80,10 @@ internal sealed class ColdTier : IDisposable
         long beside = Math.Max(ProcessBytesMax - (memoryLimitBytes / 10 * 11) - (64 << 20), 32 << 20);
         KeptBytesMax = Math.Clamp(memoryLimitBytes / 16, 4 << 20, 64 << 20);
         LongBytesMax = memoryLimitBytes / 2;
-        HeldBytesMax = Math.Clamp(Math.Min(memoryLimitBytes, beside) / 2 / Sessions, 16 << 20, 256 << 20);
-        GatheredBytesMax = Math.Min(Math.Max(memoryLimitBytes, 64 << 20), beside / 2);
+        // A command has what it gathers four times at most: as it was read, as it makes something of it, and twice while its reply grows.
+        GatheredBytesMin = Math.Clamp(beside / 4, 4 << 20, 16 << 20);
+        GatheredBytesMax = Math.Min(Math.Max(memoryLimitBytes, 64 << 20), beside / 4);
+        HeldBytesMax = Math.Clamp(Math.Min(memoryLimitBytes, beside) / 2 / Sessions, GatheredBytesMin, 256 << 20);
     }
 
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
@@ -100,7 +102,7 @@ internal sealed class ColdTier : IDisposable
     public long GatheredBytesMax { get; private set; } = long.MaxValue;
 
     /// <summary>So many each step may gather, whatever others have.</summary>
-    public const long GatheredBytesMin = 16 << 20;
+    public long GatheredBytesMin { get; private set; } = 16 << 20;
 
     /// <summary>Bytes of records in one segment that sessions have at hand, together.</summary>
     public long AtHandBytes => Volatile.Read(ref _atHand);

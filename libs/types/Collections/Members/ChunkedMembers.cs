@@ -195,7 +195,9 @@ public static unsafe class ChunkedMembers
         uint chunks = Root.Chunks(edit.Value);
         ulong slots = SlotsDrawn(edit.Value, chunks);
         edit.BeginForesight();
-        long tries = Math.Min(draws, chunks) * DrawsForOne; // of so many nearly all chunks are among
+        // A draw is tried as often as there are slots for an entry; of the bound nearly all chunks are among.
+        long tries = Math.Min(draws, chunks) * Math.Min((long)slots * chunks / Root.ChunkedCount(edit.Value) + 1, RandomTries);
+        tries = Math.Min(tries, (long)chunks * DrawsForOne);
         for (; tries > 0 && edit.TryForesee((uint)random.Below(chunks)); tries--)
             random.Below(slots);
     }

@@ -218,7 +218,8 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : FirstMissing;
-        Begin(isSpent: Patience.IsTurnSpent() || Patience.TryEndAsTooMuch(_kept.ShortBytes, _tier.AtHandBytes > _tier.GatheredBytesMax));
+        bool isFull = _tier.AtHandBytes > _tier.GatheredBytesMax;
+        Begin(isSpent: Patience.IsTurnSpent() || Patience.TryEndAsTooMuch(_kept.ShortBytes, isFull ? _tier.GatheredBytesMin : long.MaxValue));
         if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
             Await(mayThrow);
         ForgetWanted();

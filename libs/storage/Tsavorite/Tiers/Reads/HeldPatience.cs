@@ -60,11 +60,11 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
 
     /// <summary>True if the command that runs gets no more: it has gathered much while it waited, and all together more than may be.</summary>
     /// <param name="bytes">So much is at hand.</param>
-    /// <param name="isFull">All together have more than may be.</param>
-    public bool TryEndAsTooMuch(long bytes, bool isFull)
+    /// <param name="bytesMax">So much it may gather, as others have much too.</param>
+    public bool TryEndAsTooMuch(long bytes, long bytesMax)
     {
         _gatheredFrom = _gatheredFrom == NotBegun ? bytes : Math.Min(bytes, _gatheredFrom);
-        return _hasTooMuch = isFull && !_hasNoEnd && _inAllUs > 0 && bytes - _gatheredFrom > ColdTier.GatheredBytesMin;
+        return _hasTooMuch = !_hasNoEnd && _inAllUs > 0 && bytes - _gatheredFrom > bytesMax;
     }
 
     // The device has answered all the while.
