@@ -81,6 +81,24 @@ internal sealed class ManyColdKeysTests
             Assert.That(stage.Other.Call(["EXISTS", .. Names()]), Is.EqualTo("0"));
     }
 
+    // Of large entries a piece has one or two, so that a draw is tried several times.
+    [TestCase("SRANDMEMBER", 100, 100)]
+    [TestCase("SRANDMEMBER", -100, 100)]
+    public void What_is_drawn_of_large_entries_is_read_side_by_side_and_not_all_of_it(string command, int count, int drawn)
+    {
+        const int Members = 4000, MemberBytes = 1900, PutOffMax = 12;
+        using HangingStage stage = new();
+        foreach (int[] some in Enumerable.Range(0, Members).Chunk(100))
+            stage.Other.Call(["SADD", "large", .. some.Select(static i => $"{i}:{new string('m', MemberBytes)}")]);
+        stage.Demote("large");
+        (int reads, long postponed) = (stage.Medium.Reads, stage.Figure("postponed"));
+        string[] members = stage.Meanwhile(() => stage.Connect().Call(command, "large", $"{count}")).Trim('[', ']').Split(' ');
+        Assert.That((members.Length, members.All(static member => member.Length > MemberBytes)), Is.EqualTo((drawn, true)));
+        Assert.That(count < 0 || members.Distinct().Count() == drawn);
+        Assert.That(stage.Figure("postponed") - postponed, Is.LessThan(PutOffMax));
+        Assert.That(stage.Medium.Reads - reads, Is.LessThan(Members / 2));
+    }
+
     [TestCase("MSET")]
     [TestCase("MULTI")]
     public void What_sets_many_keys_reads_each_once(string command)

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
+using Garnet.Server;
 
 namespace Garnet.Host.Operate;
 
@@ -9,7 +10,7 @@ namespace Garnet.Host.Operate;
 internal sealed partial class Machine(Func<string, string?> read, long memoryBytes)
 {
     /// <summary>The machine that this process runs on.</summary>
-    public static Machine Own { get; } = new(ReadFile, GC.GetGCMemoryInfo().TotalAvailableMemoryBytes);
+    public static Machine Own { get; } = new(ReadFile, MemoryPlan.AvailableBytes());
 
     /// <summary>Memory that may be used, in bytes.</summary>
     public long MemoryBytes => memoryBytes;

@@ -29,7 +29,7 @@ internal static class MachineChecks
         return limit <= machine.MemoryBytes || machine.MemoryBytes == 0 ? null
             : new(true, $"maxmemory is {SettingText.PrintMemory(limit)}, and there are {SettingText.PrintMemory(machine.MemoryBytes)}",
                 "the kernel ends the server when memory is out (out-of-memory killer), before any key is evicted",
-                $"--maxmemory {machine.MemoryBytes * 3 / 4}, or give the container more");
+                $"--maxmemory {machine.MemoryBytes / 100 * MemoryPlan.SharePercent(settings.HasTier)}, or give the container more");
     }
 
     private static Finding? HugePages(Machine machine, ServerSettings settings) =>

@@ -78,9 +78,10 @@ public sealed class TierUnreadableTests
         Assert.That(first.Call("PING").ToString(), Is.EqualTo("+PONG"));
     }
 
-    [TestCase("SHUTDOWN FORCE")]
-    [TestCase("SHUTDOWN NOSAVE")]
-    public void A_stop_that_would_give_up_what_lay_in_a_removed_file_is_refused_where_no_snapshot_can_be_taken_unless_it_is_forced(string forced)
+    [TestCase("SHUTDOWN FORCE", "")]
+    [TestCase("SHUTDOWN FORCE", "3600 1")]
+    [TestCase("SHUTDOWN NOSAVE", "")]
+    public void A_stop_that_would_give_up_what_lay_in_a_removed_file_is_refused_where_no_snapshot_can_be_taken_unless_it_is_forced(string forced, string savePoints)
     {
         const int Keys = 40;
         using TierScratch tier = new(memory: "64mb", size: "16mb");
@@ -98,6 +99,7 @@ public sealed class TierUnreadableTests
         tier.Harm(Name("key", 7));
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
+        again.Call("CONFIG", "SET", "save", savePoints);
         File.Delete(Directory.GetFiles(tier.Path, "tier-*").Single());
         for (int tries = 0; tries < 2; tries++)
             Assert.That(again.Call("SHUTDOWN").ToString(), Does.StartWith("-ERR"));

@@ -359,6 +359,34 @@ public sealed class DurableTierTests
         Assert.That((failures, answers), Is.EqualTo((1, 2999)));
     }
 
+    // A directory that was copied or moved, or whose owner was set anew: its seal does not open.
+    [Test]
+    public void What_another_has_written_is_judged_where_it_lies_and_stays_there()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
+        NamingList list = NamingList.Of(bench.Store);
+        long cold = bench.Store.Core.Tier!.Segments.Live.Records;
+        Believer check = new();
+        using Store store = new(TieredBench.KeptSettings(medium) with { ValueCheck = check });
+        Assert.That(list.Load(store, origin: BlockOrigin.Foreign), Is.EqualTo(LoadOutcome.Done));
+        Assert.That((store.Core.Tier!.Segments.Live.Records, LostOf(store, then)), Is.EqualTo((cold, 0)));
+        Assert.That(cold, Is.GreaterThan(100));
+    }
+
+    [Test]
+    public void A_reference_that_is_named_twice_is_one_record()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = TieredBench.Filled(medium, out SortedDictionary<string, string> then);
+        NamingList list = NamingList.Of(bench.Store);
+        long cold = bench.Store.Core.Tier!.Segments.Live.Records;
+        list.References.Add(list.References[0][..ColdNames.ReferenceBytes]);
+        using Store store = new(TieredBench.KeptSettings(medium) with { ValueCheck = new Believer() });
+        Assert.That(list.Load(store, origin: BlockOrigin.Foreign), Is.EqualTo(LoadOutcome.Done));
+        Assert.That((store.Core.Tier!.Segments.Live.Records, LostOf(store, then)), Is.EqualTo((cold - 1, 0)), "the second is read by its key, and takes the place of the first");
+    }
+
     [Test]
     public void A_table_or_reference_that_says_what_cannot_be_is_refused_and_nothing_falls_over()
     {

@@ -84,7 +84,7 @@ internal readonly struct Shutdown : ICommand
         if (save && !SaveCommands.TrySaves(ref call, out _, out Reply unsaved))
             return unsaved;
         if (call.Server.Keeper?.Saves is { } saves && (save || (!noSave && MustSave(ref call, saves, force))))
-            return SaveFirst(ref call, saves);
+            return SaveFirst(ref call, saves, force);
         if (noSave && call.Server.Keeper is { } keeper)
             keeper.SavesAtStop = false;
         call.Server.Log.ShutdownAsked();
@@ -95,9 +95,9 @@ internal readonly struct Shutdown : ICommand
     private static bool MustSave(ref Call call, SaveJob saves, bool force) =>
         call.Server.Settings.Persistence.Save.Rules.Count > 0 || (!force && saves.IsTierLost);
 
-    private static Reply SaveFirst(ref Call call, SaveJob saves)
+    private static Reply SaveFirst(ref Call call, SaveJob saves, bool force)
     {
-        call.Worker.Park(call.Client, new SaveWait(saves, saves.TryStart(), stops: call.Server));
+        call.Worker.Park(call.Client, new SaveWait(saves, saves.TryStart(), stops: call.Server, force));
         return Reply.Parked;
     }
 }

@@ -9,7 +9,8 @@ namespace Garnet.Server.Families.Persistence;
 /// <param name="saves">Who takes it.</param>
 /// <param name="number">Which one; 0: the one that it begins as soon as the one that runs, whose state is too old, has ended.</param>
 /// <param name="stops">The server that is stopped then.</param>
-internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops) : LogWait
+/// <param name="force">It is stopped though that fails.</param>
+internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops, bool force = false) : LogWait
 {
     private long _number = number;
 
@@ -19,7 +20,9 @@ internal sealed class SaveWait(SaveJob saves, long number, ServerContext? stops)
             _number = saves.TryStart();
         if (_number == 0 || !saves.HasEnded(_number, out bool failed))
             return false;
-        if (failed)
+        if (failed && force && stops!.Keeper is { } keeper)
+            keeper.SavesAtStop = false; // it would fail once more
+        else if (failed)
         {
             worker.Out.Error(stops is not null ? FaultText.Of(Fault.ShutdownFailed) : "ERR the snapshot failed, the log says why"u8);
             return true;

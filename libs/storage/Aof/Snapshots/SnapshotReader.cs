@@ -95,7 +95,7 @@ public static class SnapshotReader
 
     private static SnapshotLoad Load(string name, NamedSegments named, SnapshotBlocks blocks, Work work, JobProgress? progress, int threads)
     {
-        progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
+        progress?.Begin(named.IsRead ? "loading the snapshot, and judging what it names on the tier" : "loading the snapshot", blocks.Facts.FileBytes);
         Share(threads, blocks, work.Run);
         if (named.End() is { } twice)
             throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, twice);

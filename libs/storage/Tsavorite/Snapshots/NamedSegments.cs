@@ -29,6 +29,9 @@ public sealed unsafe class NamedSegments(Store store)
     /// <summary>True if the snapshot names any.</summary>
     public bool HasAny => _rows.Count > 0;
 
+    /// <summary>True if what it names is read, as it was not sealed by this server here: a directory that was copied or moved, or whose owner was set anew.</summary>
+    public bool IsRead => HasAny && !Believes(BlockOrigin.Own);
+
     /// <summary>
     /// Where to note what cannot be read, to go on without it; null: it is found out when somebody wants it. Every record is read then, and of segments that are not
     /// those that are named, what shows for itself that it is what was written.

@@ -11,7 +11,8 @@ namespace Tsavorite;
 /// with an empty tier; with one snapshots name sealed segments, and a start goes on with them (store.C9, <see cref="TierNames"/>).
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
 /// since it was copied stays, and its copy is dead. Of one that is copied in several holds of the lock its extent tells whether it has (<see cref="ColdRunWriter"/>).
-/// store.C2, store.C3, store.C4, store.C6, store.C8, store.C10, store.C12, store.C13, store.C14: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>, <see cref="TierMovers"/>, <see cref="DeviceReads"/>, <see cref="CleanCopy"/>, <see cref="StepWaits"/>.
+/// store.C2, store.C10: <see cref="ColdSegments"/>. store.C3, store.C4: <see cref="ColdReads"/>. store.C6: <see cref="TierMovers"/>. store.C8: <see cref="PromotionGate"/>.
+/// store.C12: <see cref="DeviceReads"/>. store.C13: <see cref="CleanCopy"/>. store.C14: <see cref="StepWaits"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first. Who removes it, or puts another in its place whatever it was, needs none of it
 /// (<see cref="ColdSwitch"/>).
 /// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
