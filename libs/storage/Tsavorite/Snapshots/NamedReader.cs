@@ -220,9 +220,10 @@ internal sealed unsafe class NamedReader : IDisposable
     private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
 
     // The record that lies there, with what follows it; null if it is not what was written.
-    private static byte* Sound(byte* image, long bytes, long offset, in SegmentRow row)
+    private byte* Sound(byte* image, long bytes, long offset, in SegmentRow row)
     {
-        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes, int.MaxValue), ColdRecord.PlaceOf(row.Life, offset), out _)
+        ColdPlace place = new(row.Life, offset, _table.Secret);
+        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes, int.MaxValue), place, out _)
             && Record.Namespace(image) == row.Namespace;
         return isSound ? image : null;
     }

@@ -7,7 +7,9 @@ namespace Tsavorite;
 /// <param name="Runs">Which of them continue others.</param>
 /// <param name="SegmentBytes">Bytes of a segment.</param>
 /// <param name="Id">The tier's.</param>
-internal readonly record struct NamedTable(Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, MediumId Id)
+/// <param name="Secret">What its records were written under.</param>
+internal readonly record struct NamedTable(
+    Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, MediumId Id, TierSecret Secret)
 {
     /// <summary>The row of the segment that a place of the medium lies in; there is one.</summary>
     public SegmentRow RowAt(long offset) => Rows[(uint)(offset / SegmentBytes)];
