@@ -71,14 +71,14 @@ public sealed unsafe class NamedSegments(Store store)
         else if (isLoaded)
             JudgeMedium(file);
         Keep(file, isLoaded);
-        TierSecret secret = SegmentTable.SecretOf(_head);
         // Without a secret anybody can have made what lies there: it is read and judged.
-        bool goesOn = isLoaded && !_isForeign && _isFound && !secret.IsNone && SegmentTable.IsOf(_head, store.Core);
+        bool goesOn = isLoaded && !_isForeign && _isFound && SegmentTable.HasSecret(_head)
+            && SegmentTable.IsOf(_head, store.Core);
         // The hash of a key is of its namespace's id too: without the ids nobody knows which key of the log a lost one was.
         _hasIds = (goesOn || Losses is not null) && store.Namespaces.TryAdopt(_namespaces);
         _isAdopted = goesOn && _hasIds;
         if (_isAdopted)
-            store.Core.Tier!.Segments.Secret = secret;
+            SegmentTable.GoOn(_head, store.Core.Tier!);
         return true;
     }
 
@@ -158,7 +158,7 @@ public sealed unsafe class NamedSegments(Store store)
 
     private bool IsToBeAdopted(BlockOrigin origin) => _isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null);
 
-    private NamedTable Table => new(_rows, _runs!, 1 << _shift, SegmentTable.IdOf(_head), SegmentTable.SecretOf(_head));
+    private NamedTable Table => NamedTable.Of(_rows, _runs!, _head);
 
     /// <summary>All is loaded: what is wrong with it, null if nothing is. Nothing keeps the segments but their names any more.</summary>
     public string? End()

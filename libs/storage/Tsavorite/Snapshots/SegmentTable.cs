@@ -53,6 +53,12 @@ internal static unsafe class SegmentTable
     /// <summary>What the records that are named were written under.</summary>
     public static TierSecret SecretOf(ReadOnlySpan<byte> head) => TierSecret.Read(head[SecretAt..]);
 
+    /// <summary>True if there is one.</summary>
+    public static bool HasSecret(ReadOnlySpan<byte> head) => !SecretOf(head).IsNone;
+
+    /// <summary>The tier goes on with what is named: what is written from now on is under the same secret.</summary>
+    public static void GoOn(ReadOnlySpan<byte> head, ColdTier tier) => tier.Segments.Secret = SecretOf(head);
+
     public static int SegmentBytesOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadInt32LittleEndian(head[SegmentBytesAt..]);
 
     /// <summary>How many bits of a hash stand above the tag.</summary>
