@@ -11,10 +11,10 @@ internal static class SnapshotFileHeader
 
     private const uint Magic = 0x46_53_4E_47; // "GNSF"
     /// <summary>
-    /// Added to the version of a file that may name segments of a tier, and where some of these may continue others: for whoever does not know what that is, it
-    /// is of a later version.
+    /// Added to the version of a file that may name segments of a tier: once; twice where some of these may continue others; three times where the table also says under which secret
+    /// their records were written. For whoever does not know what that is, it is of a later version.
     /// </summary>
-    private const byte NamingVersions = 64, RunVersions = 128;
+    private const byte NamingVersions = 64, NamingNow = 3 * NamingVersions;
     private const int CrcOffset = Bytes - sizeof(uint), SaltOffset = 40, TagOffset = SaltOffset + SnapshotSeal.SaltBytes;
     private const int SealedBytes = TagOffset + SnapshotSeal.TagBytes;
 
@@ -23,7 +23,7 @@ internal static class SnapshotFileHeader
         to = to[..Bytes];
         to.Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
-        to[4] = (byte)(HeaderVersion.Of(ValueLayout.Current, isSecondForm: seal is not null) + (facts.NamesSegments ? RunVersions : 0));
+        to[4] = (byte)(HeaderVersion.Of(ValueLayout.Current, isSecondForm: seal is not null) + (facts.NamesSegments ? NamingNow : 0));
         BinaryPrimitives.WriteUInt32LittleEndian(to[8..], facts.Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[12..], facts.Partitions);
         BinaryPrimitives.WriteUInt64LittleEndian(to[16..], facts.Batch);
@@ -42,7 +42,7 @@ internal static class SnapshotFileHeader
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             throw new SnapshotFileException(name, 0, "the header's checksum does not hold");
         bool names = from[4] >= NamingVersions;
-        byte version = (byte)(from[4] - (from[4] >= RunVersions ? RunVersions : names ? NamingVersions : 0));
+        byte version = (byte)(from[4] % NamingVersions);
         if (!HeaderVersion.IsKnown(version))
         {
             throw new SnapshotFileException(name, 4,

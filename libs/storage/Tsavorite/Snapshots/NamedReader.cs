@@ -68,8 +68,8 @@ internal sealed unsafe class NamedReader : IDisposable
     }
 
     /// <summary>
-    /// True, in the order of the references, where the record is found by what its reference says of it: its key's hash, whether it expires, and whether it is a piece. The others
-    /// are to be put in by their keys. <see cref="LoadOutcome.Damaged"/> if a value is not what it must be.
+    /// True, in the order of the references, where the record is found by what its reference says of it: its key's hash, whether it expires, and whether it is a piece; and has a
+    /// checksum that tells it later. The others are to be put in by their keys. <see cref="LoadOutcome.Damaged"/> if a value is not what it must be.
     /// </summary>
     /// <exception cref="GarnetException">A record cannot be read.</exception>
     public bool[] JudgeToAdopt(ReadOnlySpan<byte> references, StoreCore core, SnapshotLoader loader, out LoadOutcome outcome)
@@ -82,7 +82,7 @@ internal sealed unsafe class NamedReader : IDisposable
             words[i] = BinaryPrimitives.ReadUInt64LittleEndian(reference);
             hashes[i] = HashBits.Hash(core.Shape, BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]), words[i]);
         }
-        outcome = ReadAll(references, (int index, in SegmentRow _, long offset, byte* image, int error) =>
+        outcome = ReadAll(references, (int index, in SegmentRow row, long offset, byte* image, int error) =>
         {
             if (image == null)
                 throw Unreadable(offset, error);
@@ -91,7 +91,8 @@ internal sealed unsafe class NamedReader : IDisposable
                 return LoadOutcome.Damaged;
             ulong flags = (record.ExpireAtMs != 0 ? IndexWord.TtlBit : 0) | (record.Kind == RecordKind.Chunk ? IndexWord.InternalBit : 0);
             areAsNamed[index] = HashBits.IsOf(core.Shape, hashes[index], core.KeyOf(image).Hash)
-                && (words[index] & (IndexWord.TtlBit | IndexWord.InternalBit)) == flags;
+                && (words[index] & (IndexWord.TtlBit | IndexWord.InternalBit)) == flags
+                && (!_table.Secret.IsNone || (record is { Kind: RecordKind.String, Owner: 0 } && !row.IsRun(_table.SegmentBytes)));
             return LoadOutcome.Done;
         });
         return areAsNamed;
@@ -256,9 +257,10 @@ internal sealed unsafe class NamedReader : IDisposable
     private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
 
     // The record that lies there, with what follows it; null if it is not what was written.
-    private static byte* Sound(byte* image, long bytes, long offset, in SegmentRow row)
+    private byte* Sound(byte* image, long bytes, long offset, in SegmentRow row)
     {
-        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes, int.MaxValue), ColdRecord.PlaceOf(row.Life, offset), out _)
+        ColdPlace place = new(row.Life, offset, _table.Secret);
+        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes, int.MaxValue), place, out _)
             && Record.Namespace(image) == row.Namespace;
         return isSound ? image : null;
     }

@@ -76,6 +76,8 @@ public sealed unsafe class NamedSegments(Store store)
         // The hash of a key is of its namespace's id too: without the ids nobody knows which key of the log a lost one was.
         _hasIds = (goesOn || Losses is not null) && store.Namespaces.TryAdopt(_namespaces);
         _isAdopted = goesOn && _hasIds;
+        if (_isAdopted && SegmentTable.HasSecret(_head))
+            SegmentTable.GoOn(_head, store.Core.Tier!);
         return true;
     }
 
@@ -137,8 +139,11 @@ public sealed unsafe class NamedSegments(Store store)
     /// <summary>True if what references of that origin name is read: those of many blocks at once are read faster.</summary>
     public bool Reads(BlockOrigin origin) => Losses is not null || !Believes(origin);
 
-    /// <summary>True if index words are made of references of that origin as they are; else what they name is judged.</summary>
-    public bool Believes(BlockOrigin origin) => _isAdopted && (store.Settings.ValueCheck is null || (!_isForeign && origin == BlockOrigin.Own));
+    /// <summary>
+    /// True if index words are made of references of that origin as they are; else what they name is judged. Without a secret anybody can have made what lies there.
+    /// </summary>
+    public bool Believes(BlockOrigin origin) => _isAdopted && SegmentTable.HasSecret(_head)
+        && (store.Settings.ValueCheck is null || (!_isForeign && origin == BlockOrigin.Own));
 
     /// <summary>
     /// Loads the references of a block, or of several one after the other, whose checksums hold. Several threads may load at the same time, each with a loader of its own.
@@ -154,7 +159,7 @@ public sealed unsafe class NamedSegments(Store store)
     private LoadOutcome LoadKnown(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader) =>
         Believes(origin) ? Adopt(block, loader) : _isAdopted ? AdoptJudged(block, loader) : loader.ReadNamed(block, _medium!, Table);
 
-    private NamedTable Table => new(_rows, _runs!, 1 << _shift, SegmentTable.IdOf(_head));
+    private NamedTable Table => NamedTable.Of(_rows, _runs!, _head);
 
     /// <summary>All is loaded: what is wrong with it, null if nothing is. Nothing keeps the segments but their names any more.</summary>
     public string? End()

@@ -7,8 +7,13 @@ namespace Tsavorite;
 /// <param name="Runs">Which of them continue others.</param>
 /// <param name="SegmentBytes">Bytes of a segment.</param>
 /// <param name="Id">The tier's.</param>
-internal readonly record struct NamedTable(Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, MediumId Id)
+/// <param name="Secret">What its records were written under.</param>
+internal readonly record struct NamedTable(
+    Dictionary<uint, SegmentRow> Rows, SegmentRuns Runs, int SegmentBytes, MediumId Id, TierSecret Secret)
 {
+    public static NamedTable Of(Dictionary<uint, SegmentRow> rows, SegmentRuns runs, ReadOnlySpan<byte> head) =>
+        new(rows, runs, SegmentTable.SegmentBytesOf(head), SegmentTable.IdOf(head), SegmentTable.SecretOf(head));
+
     /// <summary>The row of the segment that a place of the medium lies in; there is one.</summary>
     public SegmentRow RowAt(long offset) => Rows[(uint)(offset / SegmentBytes)];
 

@@ -5,13 +5,14 @@ namespace Tsavorite;
 
 /// <summary>
 /// A block of a snapshot's table of segments: a head of 64 bytes (the tier's id; seed, partitions and buckets of the store, which say what the bits above
-/// a tag are; bytes of a segment), and rows. Every block has the same head.
+/// a tag are; bytes of a segment; the tier's secret), and rows. Every block has the same head.
 /// </summary>
 internal static unsafe class SegmentTable
 {
     public const int HeadBytes = 64, BytesMax = SnapshotWalk.BlockBytes;
     public const int RowsMax = (BytesMax - HeadBytes) / SegmentRow.Bytes;
     private const int SeedAt = 16, PartitionsAt = 24, BucketsAt = 28, SegmentBytesAt = 32, UsedBytes = 36;
+    private const int SecretAt = 40, SecretEnd = SecretAt + TierSecret.Bytes;
 
     public static void WriteHead(Span<byte> to, StoreCore core, ColdTier tier)
     {
@@ -21,6 +22,7 @@ internal static unsafe class SegmentTable
         BinaryPrimitives.WriteInt32LittleEndian(to[PartitionsAt..], core.Shape->PartitionCount);
         BinaryPrimitives.WriteInt32LittleEndian(to[BucketsAt..], core.Shape->BucketsPerSegment);
         BinaryPrimitives.WriteInt32LittleEndian(to[SegmentBytesAt..], tier.Segments.SegmentBytes);
+        tier.Segments.Secret.Write(to[SecretAt..]);
     }
 
     /// <summary>Reads a block's rows; false if it says what cannot be, or its head is another than <paramref name="head"/>, which is empty at first.</summary>
@@ -31,7 +33,8 @@ internal static unsafe class SegmentTable
         if (head.Length == 0)
             head = block[..HeadBytes].ToArray();
         int segmentBytes = SegmentBytesOf(head);
-        bool isHead = block[..HeadBytes].SequenceEqual(head) && !block[UsedBytes..HeadBytes].ContainsAnyExcept((byte)0)
+        bool isHead = block[..HeadBytes].SequenceEqual(head)
+            && !block[UsedBytes..SecretAt].ContainsAnyExcept((byte)0) && !block[SecretEnd..HeadBytes].ContainsAnyExcept((byte)0)
             && System.Numerics.BitOperations.IsPow2(segmentBytes)
             && segmentBytes is >= ColdSegments.SegmentBytesMin and <= ColdSegments.SegmentBytesMax;
         if (!isHead)
@@ -46,6 +49,15 @@ internal static unsafe class SegmentTable
     }
 
     public static MediumId IdOf(ReadOnlySpan<byte> head) => MediumId.Read(head);
+
+    /// <summary>What the records that are named were written under.</summary>
+    public static TierSecret SecretOf(ReadOnlySpan<byte> head) => TierSecret.Read(head[SecretAt..]);
+
+    /// <summary>True if there is one.</summary>
+    public static bool HasSecret(ReadOnlySpan<byte> head) => !SecretOf(head).IsNone;
+
+    /// <summary>The tier goes on with what is named: what is written from now on is under the same secret.</summary>
+    public static void GoOn(ReadOnlySpan<byte> head, ColdTier tier) => tier.Segments.Secret = SecretOf(head);
 
     public static int SegmentBytesOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadInt32LittleEndian(head[SegmentBytesAt..]);
 

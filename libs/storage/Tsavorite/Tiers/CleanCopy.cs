@@ -67,15 +67,16 @@ internal static unsafe class CleanCopy
     }
 
     /// <summary>True if the record still has the checksum that it had in that place: a second look, should anybody have changed it and not said so.</summary>
-    public static bool IsSound(byte* record, uint place)
+    public static bool IsSound(byte* record, in ColdPlace place)
     {
         byte* header = stackalloc byte[Record.HeaderBytes];
         Buffer.MemoryCopy(record, header, Record.HeaderBytes, Record.HeaderBytes);
         ColdRecord.BeCold(header);
         int before = FieldOffset(Record.Flags(record)), passed = FieldBytes(record);
-        uint crc = ColdRecord.Add(place, header + ColdRecord.CrcBytes, Record.HeaderBytes - ColdRecord.CrcBytes);
-        crc = ColdRecord.Add(crc, record + Record.HeaderBytes, before - Record.HeaderBytes);
-        return *(uint*)record == ~ColdRecord.Add(crc, record + before + passed, ColdRecord.BytesOf(record) - before)
-            || StoreTestHooks.Has(PlantedFault.ReviveReused);
+        ColdSum sum = place.Begin(header);
+        sum.AddFirst(header, Record.HeaderBytes);
+        sum.Add(record + Record.HeaderBytes, before - Record.HeaderBytes);
+        sum.Add(record + before + passed, ColdRecord.BytesOf(record) - before);
+        return *(uint*)record == sum.Value || StoreTestHooks.Has(PlantedFault.ReviveReused);
     }
 }

@@ -254,7 +254,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
     {
         const int At = ColdSegments.PageBytes;
         ColdSegment* segment = _segments[number];
-        uint place = _segments.PlaceOf(_segments.OffsetOf(number) + At);
+        ColdPlace place = _segments.PlaceOf(_segments.OffsetOf(number) + At);
         segment->MinExpiryMs = long.MaxValue;
         if (!ColdHead.HoldsRun(_buffer, _buffer + At, segment->Used - At, place))
             return;

@@ -1,18 +1,15 @@
-using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace Tsavorite;
 
 /// <summary>
-/// A record as it lies in a cold segment: as in memory (<see cref="Record"/>), without slack, not an extent and without the place of a copy, its first four bytes the CRC32C
-/// of its place and the others. So what the medium put elsewhere, or did not put there at all, is not taken for the record either.
+/// A record as it lies in a cold segment: as in memory (<see cref="Record"/>), without slack, not an extent and without the place of a copy, its first four bytes the checksum
+/// of its place and the others (<see cref="ColdSum"/>). So what the medium put elsewhere, or did not put there at all, is not taken for the record either.
 /// </summary>
 internal static unsafe class ColdRecord
 {
     /// <summary>Longest there is.</summary>
     public const long BytesMax = Record.HeaderBytes + (3L * Record.FieldBytes) + Store.KeyBytesMax + Record.ValueBytesMax;
-    /// <summary>Bytes before those that the checksum is of.</summary>
-    public const int CrcBytes = 4;
 
     private const int KindAt = 4, FlagsAt = 5, SlackAt = 15;
     /// <summary>Flags of what only memory has.</summary>
@@ -29,13 +26,13 @@ internal static unsafe class ColdRecord
     private static int KeyOffset(byte* record) => Record.KeyOffset((byte)(Record.Flags(record) & ~Record.CopyFlag));
 
     /// <summary>Copies a live record, whose partition is locked, into room of <see cref="BytesOf"/>.</summary>
-    public static void Write(byte* to, byte* record, int bytes, uint place)
+    public static void Write(byte* to, byte* record, int bytes, in ColdPlace place)
     {
         int before = CleanCopy.FieldOffset(Record.Flags(record)), passed = CleanCopy.FieldBytes(record);
         Unsafe.CopyBlockUnaligned(to, record, (uint)before);
         Unsafe.CopyBlockUnaligned(to + before, record + before + passed, (uint)(bytes - before));
         BeCold(to);
-        *(uint*)to = ~Add(place, to + CrcBytes, bytes - CrcBytes);
+        *(uint*)to = SumOf(to, bytes, place);
     }
 
     /// <summary>Takes what only memory has of it out of the header of a copy.</summary>
@@ -46,30 +43,29 @@ internal static unsafe class ColdRecord
     }
 
     /// <summary>True if the bytes are a record that was written whole to that place, and are all of it.</summary>
-    public static bool TryMeasure(byte* image, int room, uint place, out int bytes)
+    public static bool TryMeasure(byte* image, int room, in ColdPlace place, out int bytes)
     {
         bytes = 0;
         if (room < Record.HeaderBytes || !IsPossible(image) || BytesOf(image) > room)
             return false;
         bytes = (int)BytesOf(image);
-        return *(uint*)image == ~Add(place, image + CrcBytes, bytes - CrcBytes);
+        return *(uint*)image == SumOf(image, bytes, place);
     }
+
+    /// <summary>False if the word says that the record is a piece of a collection and it is none: a string, which anybody can put there under a right checksum.</summary>
+    public static bool IsOf(ulong word, byte* image) => (word & IndexWord.InternalBit) == 0 || Record.Kind(image) == RecordKind.Chunk;
 
     /// <summary>True if the header, which is there, is one that a record has on the tier.</summary>
     public static bool IsPossible(byte* image) =>
         Record.ValueBytes(image) >= 0 && (Record.Flags(image) & MemoryFlags) == 0 && image[SlackAt] == 0;
 
-    /// <summary>The checksum, begun with the place (<see cref="PlaceOf"/>), goes on over what follows; it is told inverted.</summary>
-    public static uint Add(uint crc, byte* from, long bytes)
+    /// <summary>The checksum of a whole record that lies there.</summary>
+    public static uint SumOf(byte* image, int bytes, in ColdPlace place)
     {
-        byte* next = from, end = from + bytes;
-        for (; end - next >= sizeof(ulong); next += sizeof(ulong)) crc = BitOperations.Crc32C(crc, *(ulong*)next);
-        for (; next < end; next++) crc = BitOperations.Crc32C(crc, *next);
-        return crc;
+        ColdSum sum = place.Begin(image);
+        sum.AddFirst(image, bytes);
+        return sum.Value;
     }
-
-    /// <summary>What tells a place of the medium, and the use that is made of it, from all others.</summary>
-    public static uint PlaceOf(ulong life, long offset) => BitOperations.Crc32C(BitOperations.Crc32C(~0u, life), (ulong)offset);
 
     /// <summary>True if the record in memory still is what the image was made from.</summary>
     public static bool IsSame(byte* record, byte* image, int bytes)

@@ -21,8 +21,8 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     private (int Partition, ulong Hash, ulong Word) _lacked; // the record that lacks segments
     private long _bytes, _done, _copied;
     // Of what goes on from persistent memory: the first segment, the next, the checksum there.
-    private uint _sunkFirst, _sunk, _sunkCrc;
-    private uint _crc;
+    private uint _sunkFirst, _sunk;
+    private ColdSum _sum, _sunkSum;
     private int _moved;
     private bool _hasFailed;
 
@@ -37,7 +37,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
 
     private byte* First => _memory!.Value.Items;
     private byte* Other => _memory!.Value.Items + _segments.SegmentBytes;
-    private uint Place => _segments.PlaceOf(_segments.OffsetOf(_first) + PageBytes);
+    private ColdPlace Place => tier.Segments.PlaceOf(_segments.OffsetOf(_first) + PageBytes);
     private byte* Source => core.Shape->Base + IndexWord.Offset(_move.From);
 
     /// <summary>True if the record, which no segment takes alone, can be moved at all: its parts are copied as they lie in an extent.</summary>
@@ -87,7 +87,6 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         if (IsActive || !TryBegin(partition, hash, word, ColdRecord.BytesOf(image), tier.TimedFromMs(word)))
             return;
         _sunkFirst = _sunk = tier.Segments.NumberOf(word);
-        _sunkCrc = tier.Segments.PlaceOf(ColdAddress.Offset(word));
         tier.Segments.Pin(_sunkFirst);
     }
 
@@ -190,10 +189,13 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         if (isFirst)
         {
             ColdRecord.BeCold(buffer + PageBytes);
-            _crc = Place;
+            _sum = Place.Begin(buffer + PageBytes);
+            _sum.AddFirst(buffer + PageBytes, bytes);
         }
-        int skip = isFirst ? ColdRecord.CrcBytes : 0;
-        _crc = ColdRecord.Add(_crc, buffer + PageBytes + skip, bytes - skip);
+        else
+        {
+            _sum.Add(buffer + PageBytes, bytes);
+        }
         _segments[_number]->Used = PageBytes + bytes;
         bool isWritten = isFirst || TryWrite(buffer, _number);
         _done += bytes;
@@ -208,8 +210,15 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         if (from == null)
             return TellUnreadable(Garnet.Common.Linux.Libc.EIO);
         Buffer.MemoryCopy(from, to, bytes, bytes);
-        int skip = _sunk == _sunkFirst ? ColdRecord.CrcBytes : 0;
-        _sunkCrc = ColdRecord.Add(_sunkCrc, to + skip, bytes - skip);
+        if (_sunk == _sunkFirst)
+        {
+            _sunkSum = tier.Segments.PlaceOf(ColdAddress.Offset(_move.From)).Begin(to);
+            _sunkSum.AddFirst(to, bytes);
+        }
+        else
+        {
+            _sunkSum.Add(to, bytes);
+        }
         _sunk = tier.Segments[_sunk]->Next;
         return true;
     }
@@ -251,9 +260,9 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     private bool TryEnd()
     {
         byte* image = First + PageBytes;
-        if (_sunkFirst != 0 && *(uint*)image != ~_sunkCrc)
+        if (_sunkFirst != 0 && *(uint*)image != _sunkSum.Value)
             return TellUnreadable(0); // under a new checksum nobody would know
-        *(uint*)image = ~_crc;
+        *(uint*)image = _sum.Value;
         ColdHead.WriteOfRun(First, image, Place);
         if (!TryWrite(First, _first))
             return false;

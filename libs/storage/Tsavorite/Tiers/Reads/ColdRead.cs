@@ -53,8 +53,10 @@ internal sealed unsafe class ColdRead(ulong word)
     public bool IsAmongHeads;
     /// <summary>It was read as a whole and is not what was written: another read would bring no more, as it might of a device that fails.</summary>
     public bool IsDamaged => State == ColdReadState.Failed && Error == 0;
-    /// <summary>What tells where it lies from all other places, and uses of that (<see cref="ColdRecord.PlaceOf"/>).</summary>
-    public uint Place => ColdRecord.PlaceOf(Life, ColdAddress.Offset(Word));
+    /// <summary>The tier's.</summary>
+    public TierSecret Secret;
+    /// <summary>What tells where it lies from all other places, and uses of that.</summary>
+    public ColdPlace Place => new(Life, ColdAddress.Offset(Word), Secret);
     public byte* Record;
     /// <summary>It has not been given up.</summary>
     public bool HasRecord => Record != null;
@@ -85,8 +87,12 @@ internal sealed unsafe class ColdRead(ulong word)
     {
         bytes = 0;
         error = result < 0 ? -result : result == Bytes ? 0 : Libc.EIO;
-        return result == Bytes && ColdRecord.TryMeasure((byte*)To + Skip, Bytes - Skip, Place, out bytes);
+        return result == Bytes && IsRecord((byte*)To + Skip, Bytes - Skip, out bytes);
     }
+
+    /// <summary>True if the bytes are what was written there (store.C4), and how many of them.</summary>
+    public bool IsRecord(byte* image, int room, out int bytes) =>
+        ColdRecord.TryMeasure(image, room, Place, out bytes) && ColdRecord.IsOf(Word, image);
 
     /// <summary>A look of the step has come to it, which may need no more than its head; false if it needs more than was kept.</summary>
     public bool Serves(bool headsDo, long step)

@@ -11,7 +11,8 @@ namespace Tsavorite;
 /// store.C3: a record that was fetched is what its word names for as long as the word stands in the index: its segment is pinned from before
 /// the word was looked at last until the device has read it (store.C2), and what lies in a segment never changes while its life lasts. The segment may be
 /// another's from then on, and the same word name another record: a look believes what is kept only where the segment's life still is the one it was read in.
-/// store.C4: nothing that was read is shown before its checksum was right and its lengths were within what was read.
+/// store.C4: nothing that was read is shown before its checksum was right and its lengths were within what was read. Of all but strings only who has the tier's secret can make that
+/// (<see cref="ColdSum"/>): what collections rely on is what this server wrote, or has judged.
 /// </summary>
 internal sealed unsafe partial class ColdReads : IDisposable
 {
@@ -142,7 +143,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
             ColdRead missing = new(word)
             {
                 Life = Volatile.Read(ref segment->Life), Parts = segment->Parts, BytesMax = _segments.BytesMaxOf(word), IsPinned = true,
-                NeededIn = _needs, IsAhead = _asksAhead,
+                NeededIn = _needs, IsAhead = _asksAhead, Secret = _segments.Secret,
             };
             missing.Serves(HeadsDo, _needs);
             _comingBytes += missing.BytesMax;

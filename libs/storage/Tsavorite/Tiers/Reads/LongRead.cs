@@ -6,10 +6,11 @@ namespace Tsavorite;
 /// The parts of a cold record that lies in a run of segments, on their way: each is read to where it belongs, so that the record is whole when the last has come,
 /// and the checksum goes on with each that has all before it.
 /// </summary>
-internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, uint place)
+internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, in ColdPlace place)
 {
     private readonly bool[] _come = new bool[parts.Length];
-    private uint _crc = place;
+    private readonly ColdPlace _place = place;
+    private ColdSum _sum;
     private long _summed;
     private int _next, _ended, _checked;
 
@@ -49,8 +50,15 @@ internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, uint place)
         _come[number] = true;
         for (; Error == 0 && _checked < parts.Length && _come[_checked]; _checked++)
         {
-            int skip = _checked == 0 ? ColdRecord.CrcBytes : 0;
-            _crc = ColdRecord.Add(_crc, to + _summed + skip, parts[_checked].Bytes - skip);
+            if (_checked == 0)
+            {
+                _sum = _place.Begin(to);
+                _sum.AddFirst(to, parts[0].Bytes);
+            }
+            else
+            {
+                _sum.Add(to + _summed, parts[_checked].Bytes);
+            }
             _summed += parts[_checked].Bytes;
         }
     }
@@ -60,6 +68,6 @@ internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, uint place)
     {
         bytes = (int)Math.Min(_summed, int.MaxValue);
         bool isWhole = _checked == parts.Length && _summed <= ColdRecord.BytesMax && ColdRecord.IsPossible(to);
-        return isWhole && ColdRecord.BytesOf(to) == _summed && *(uint*)to == ~_crc;
+        return isWhole && ColdRecord.BytesOf(to) == _summed && *(uint*)to == _sum.Value;
     }
 }

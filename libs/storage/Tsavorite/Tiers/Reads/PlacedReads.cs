@@ -18,7 +18,7 @@ internal static unsafe class PlacedReads
         long offset = ColdAddress.Offset(read.Word), end = segments.OffsetOf(segments.NumberOf(read.Word)) + segments.SegmentBytes;
         int room = (int)Math.Min(read.BytesMax, end - offset);
         byte* image = tier.Medium.InPlace(offset, room);
-        bool isWhole = image != null && ColdRecord.TryMeasure(image, room, read.Place, out _);
+        bool isWhole = image != null && read.IsRecord(image, room, out _);
         tier.CountPlaced();
         read.IsInPlace = true;
         read.Record = isWhole ? image : null;

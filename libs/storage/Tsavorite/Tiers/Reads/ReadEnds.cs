@@ -41,7 +41,7 @@ internal sealed unsafe class ReadEnds(ColdTier tier, DeviceReads device, QueuedR
             queued.RemoveFirstLong(); // it is the first: the rest is not read
         if (!read.Long.IsOver)
             return;
-        bool isSound = read.Long.IsSound(out int bytes);
+        bool isSound = read.Long.IsSound(out int bytes) && ColdRecord.IsOf(read.Word, (byte*)read.To);
         tier.CountRead(read.Long.ReadBytes, tier.NowUs - read.BegunAtUs);
         read.Record = (byte*)read.To;
         (read.RecordBytes, read.State) = (bytes, ColdReadState.Ready);

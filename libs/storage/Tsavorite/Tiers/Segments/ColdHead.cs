@@ -13,7 +13,7 @@ namespace Tsavorite;
 internal static unsafe class ColdHead
 {
     public const int Bytes = 64;
-    private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, RecordMaxAt = 40, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
+    private const int Magic = 0x444C4F43, LifeAt = 16, IdAt = 24, RecordMaxAt = 40, CrcAt = 60, RunSumAt = Bytes; // "COLD"
     private const int FormatVersion = 3, FormatVersionMin = 2;
 
     public static void Write(byte* to, uint number, ColdSegment* segment, MediumId id)
@@ -33,14 +33,14 @@ internal static unsafe class ColdHead
     public static int RecordMax(byte* head) => *(int*)(head + RecordMaxAt) is var bytes && ColdClass.IsRecordMax(bytes) ? bytes : 0;
 
     /// <summary>Behind the head of a run: the checksum of what the record, which lies at that place, says of itself.</summary>
-    public static void WriteOfRun(byte* page, byte* record, uint place) =>
-        *(uint*)(page + RunCrcAt) = ~ColdRecord.Add(place, record, ColdRecord.HeadBytes(record));
+    public static void WriteOfRun(byte* page, byte* record, in ColdPlace place) =>
+        *(uint*)(page + RunSumAt) = SumOf(record, ColdRecord.HeadBytes(record), place);
 
     /// <summary>True if what the record of a run says of itself, of which so many bytes are there, is what was written.</summary>
-    public static bool HoldsRun(byte* page, byte* record, int room, uint place)
+    public static bool HoldsRun(byte* page, byte* record, int room, in ColdPlace place)
     {
         long bytes = ColdRecord.IsPossible(record) ? ColdRecord.HeadBytes(record) : 0;
-        return bytes != 0 && bytes <= room && *(uint*)(page + RunCrcAt) == ~ColdRecord.Add(place, record, bytes);
+        return bytes != 0 && bytes <= room && *(uint*)(page + RunSumAt) == SumOf(record, bytes, place);
     }
 
     /// <summary>What stands there instead of the head that a snapshot names.</summary>
@@ -54,6 +54,13 @@ internal static unsafe class ColdHead
             && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life
             && MediumId.Read(new(from + IdAt, MediumId.Bytes)) == id;
         return isNamed ? ColdHeadState.Named : ColdHeadState.Other;
+    }
+
+    private static uint SumOf(byte* record, long bytes, in ColdPlace place)
+    {
+        ColdSum sum = place.Begin(record);
+        sum.Add(record, bytes);
+        return sum.Value;
     }
 
     private static uint Crc(byte* head)

@@ -97,7 +97,11 @@ internal sealed unsafe class ColdLayers : IDisposable
 
     public long OffsetOf(uint number) => Bottom.OffsetOf(number);
 
-    public uint PlaceOf(long offset) => Of(NumberAt(offset)).PlaceOf(offset);
+    /// <summary>What is written now is written under it; a start that goes on with a tier sets that one's, before anything is.</summary>
+    public TierSecret Secret { get; set; } = TierSecret.New();
+
+    /// <summary>The place, in the use that is made of it now.</summary>
+    public ColdPlace PlaceOf(long offset) => new(this[(uint)(offset / SegmentBytes)]->Life, offset, Secret);
 
     /// <inheritdoc cref="ColdSegments.BytesMaxOf(ulong)"/>
     public long BytesMaxOf(ulong word) => Of(NumberOf(word)).BytesMaxOf(word);
@@ -174,6 +178,4 @@ internal sealed unsafe class ColdLayers : IDisposable
         Disk?.Dispose();
         Memory?.Dispose();
     }
-
-    private uint NumberAt(long offset) => (uint)(offset / SegmentBytes);
 }

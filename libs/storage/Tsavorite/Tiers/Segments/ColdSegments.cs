@@ -123,9 +123,6 @@ internal sealed unsafe class ColdSegments : IDisposable
     /// <summary>The same of any record in a segment of that band that is no run's: from the page on that the record begins in.</summary>
     public static int BytesMaxOf(int band) => (PageBytes << band) + (band == 0 ? 0 : PageBytes);
 
-    /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
-    public uint PlaceOf(long offset) => ColdRecord.PlaceOf(_segments.Items[(uint)(offset >> _shift)].Life, offset);
-
     /// <summary>An empty segment for records of the class, or 0.</summary>
     public uint Take(ColdClass of)
     {
