@@ -98,6 +98,7 @@ public sealed class RespServer : IDisposable
             TierObserver = TierMedium.ToldTo(lines),
             TierSessions = ReactorsOf(settings.Network),
             ProcessBytesMax = MemoryPlan.AvailableBytes(),
+            ResidentBytes = MemoryPlan.ResidentBytes,
             MonotonicUs = () => given.Clock.MonotonicUs,
             MemoryLimitBytes = memoryLimitBytes,
             Policy = settings.Memory.Policy,

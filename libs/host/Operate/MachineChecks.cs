@@ -93,8 +93,8 @@ internal static class MachineChecks
     {
         if (settings.Tier.Path.Length > 0 && IsMemory(machine, settings.Tier.Path))
         {
-            return new(true, $"the tier {Path.GetFullPath(settings.Tier.Path)} lies in memory", "it takes the memory that it is there to save",
-                "--tier-path DIRECTORY on a disk");
+            return new(true, $"the tier {Path.GetFullPath(settings.Tier.Path)} lies in memory",
+                "it takes the memory that it is there to save", "--tier-path DIRECTORY on a disk");
         }
         return Unusable("for the tier", settings.Tier.Path, "the server does not start");
     }

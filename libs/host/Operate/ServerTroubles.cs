@@ -104,8 +104,8 @@ internal static class ServerTroubles
         if (info.Text("tier_last_failure") is not { Length: > 0 } failure)
             return null;
         return new(true, "the tier had a failure", failure,
-            "if its file was removed: SHUTDOWN, which saves all of it, and start again; else look at the disk's health; with the server stopped, garnet-server check DIR names what is damaged; "
-                + "TIER.RESET forgets this");
+            "if its file was removed: SHUTDOWN, which saves all of it, and start again; else look at the disk's health; "
+                + "with the server stopped, garnet-server check DIR names what is damaged; TIER.RESET forgets this");
     }
 
     private static Finding? Backup(InfoReply info) => info.Text("garnet_backup_last_error") is not { Length: > 0 } error ? null

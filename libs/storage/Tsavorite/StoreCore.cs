@@ -60,6 +60,7 @@ internal sealed unsafe class StoreCore : IDisposable
             {
                 Observer = settings.TierObserver, ValueCheck = settings.ValueCheck,
                 Sessions = settings.TierSessions, ProcessBytesMax = settings.ProcessBytesMax,
+                ResidentBytes = settings.ResidentBytes,
             };
             Tier.LimitReads(settings.MemoryLimitBytes);
         }

@@ -57,6 +57,9 @@ public sealed record StoreSettings
     /// <summary>Memory that the process may have in all, bytes: what is read from a tier lies beside <see cref="MemoryLimitBytes"/>.</summary>
     public long ProcessBytesMax { get; init; } = long.MaxValue;
 
+    /// <summary>Memory that the process has, bytes: with a tier, commands that gather much of it are ended before that is all that it may have. Null: nobody says.</summary>
+    public Func<long>? ResidentBytes { get; init; }
+
     /// <summary>Buckets of an index segment, a power of two from 2; 0 = derived (<see cref="Store.IndexBucketsFor"/>). What names records of a tier goes by it.</summary>
     public int IndexBuckets { get; init; }
     /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>

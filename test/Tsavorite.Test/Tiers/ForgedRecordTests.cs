@@ -81,7 +81,7 @@ internal sealed unsafe class ForgedRecordTests
         list.ExpectElsewhere(Settings(medium), medium, then);
         using Bench again = new(Settings(medium));
         Assert.That(list.Load(again.Store, origin: isForeign ? BlockOrigin.Foreign : BlockOrigin.Own), Is.EqualTo(LoadOutcome.Done));
-        Assert.That(again.Tier().Records, Is.Zero, "all of it came to memory");
+        Assert.That(again.Tier().Records, Is.InRange(1, Records - 1), "strings stay where they lie, collections came to memory");
         Assert.That(Content.Of(again.Store), Is.EqualTo(then));
         again.Demote();
         NamingList next = NamingList.Of(again.Store, "two");

@@ -95,7 +95,8 @@ public static class SnapshotReader
 
     private static SnapshotLoad Load(string name, NamedSegments named, SnapshotBlocks blocks, Work work, JobProgress? progress, int threads)
     {
-        progress?.Begin(named.IsRead ? "loading the snapshot, and judging what it names on the tier" : "loading the snapshot", blocks.Facts.FileBytes);
+        string what = named.IsRead ? "loading the snapshot, and judging what it names on the tier" : "loading the snapshot";
+        progress?.Begin(what, blocks.Facts.FileBytes);
         Share(threads, blocks, work.Run);
         if (named.End() is { } twice)
             throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, twice);

@@ -236,7 +236,7 @@ public sealed unsafe class NamedSegments(Store store)
     {
         for (ReadOnlySpan<byte> rest = block; rest.Length > 0; rest = rest[ColdNames.ReferenceBytes..])
         {
-            LoadOutcome outcome = Adopt(rest, isJudged: false, out _);
+            LoadOutcome outcome = AdoptedWord.Put(store.Core, rest, isJudged: false, out _);
             if (outcome != LoadOutcome.Done)
                 return outcome;
         }
@@ -255,53 +255,12 @@ public sealed unsafe class NamedSegments(Store store)
             ReadOnlySpan<byte> reference = block.Slice(i * ColdNames.ReferenceBytes, ColdNames.ReferenceBytes);
             bool isAdopted = false;
             if (areAsNamed[i])
-                outcome = Adopt(reference, isJudged: true, out isAdopted);
+                outcome = AdoptedWord.Put(store.Core, reference, isJudged: true, out isAdopted);
             if (!isAdopted)
                 reference.CopyTo(others.AsSpan((otherBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
         }
         loader.CountNamed((block.Length - otherBytes) / ColdNames.ReferenceBytes, block.Length - otherBytes);
         return outcome != LoadOutcome.Done || otherBytes == 0 ? outcome : loader.ReadNamed(others.AsSpan(0, otherBytes), _medium!, Table);
-    }
-
-    // Of a snapshot that is not believed a second word that may be of the same key is not put beside the first, which would come to light once that is gone.
-    private LoadOutcome Adopt(ReadOnlySpan<byte> reference, bool isJudged, out bool isAdopted)
-    {
-        StoreCore core = store.Core;
-        ColdLayers segments = core.Tier!.Segments;
-        ulong word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
-        uint above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]), number = segments.NumberOf(word);
-        isAdopted = false;
-        if ((ulong)above >> HashBits.AboveCount(core.Shape) != 0)
-            return LoadOutcome.Damaged;
-        ulong hash = HashBits.Hash(core.Shape, above, word);
-        Partition* partition = Shape.PartitionOf(core.Shape, hash);
-        Partition.Enter(partition);
-        bool hasRoom = core.Index.MakeRoom(partition, hash);
-        if (hasRoom)
-        {
-            byte* bucket = Shape.BucketOf(core.Shape, partition, hash);
-            isAdopted = !isJudged || !HasLike(partition, bucket, word);
-            if (isAdopted)
-            {
-                Interlocked.Increment(ref segments[number]->Live);
-                Bucket.BeginWrite(bucket);
-                core.Index.Insert(partition, bucket, word);
-                Bucket.EndWrite(bucket);
-                core.Count(partition, segments[number]->Namespace is var ns && ns >= 0 ? (uint)ns : 0, word, 1);
-            }
-        }
-        Partition.Exit(partition);
-        return hasRoom ? LoadOutcome.Done : LoadOutcome.OutOfMemory;
-    }
-
-    private static bool HasLike(Partition* partition, byte* bucket, ulong word)
-    {
-        for (SlotWalk walk = new(partition, bucket); walk.Next();)
-        {
-            if (*walk.Slot != 0 && ((*walk.Slot ^ word) & (IndexWord.TagMask | IndexWord.InternalBit)) == 0)
-                return true;
-        }
-        return false;
     }
 
     private void Keep(string file, bool isLoaded)

@@ -11,8 +11,8 @@ namespace Tsavorite;
 /// with an empty tier; with one snapshots name sealed segments, and a start goes on with them (store.C9, <see cref="TierNames"/>).
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
 /// since it was copied stays, and its copy is dead. Of one that is copied in several holds of the lock its extent tells whether it has (<see cref="ColdRunWriter"/>).
-/// store.C2, store.C10: <see cref="ColdSegments"/>. store.C3, store.C4: <see cref="ColdReads"/>. store.C6: <see cref="TierMovers"/>. store.C8: <see cref="PromotionGate"/>.
-/// store.C12: <see cref="DeviceReads"/>. store.C13: <see cref="CleanCopy"/>. store.C14: <see cref="StepWaits"/>.
+/// Beside it: <see cref="ColdSegments"/> (store.C2, store.C10), <see cref="ColdReads"/> (store.C3, store.C4), <see cref="TierMovers"/> (store.C6), <see cref="PromotionGate"/> (store.C8),
+/// <see cref="DeviceReads"/> (store.C12), <see cref="CleanCopy"/> (store.C13), <see cref="StepWaits"/> (store.C14).
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first. Who removes it, or puts another in its place whatever it was, needs none of it
 /// (<see cref="ColdSwitch"/>).
 /// store.C7: what a step cannot read leaves the value as it was: an edit that has changed a part of it is taken back (<see cref="BeforeImages"/>).
@@ -70,6 +70,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Memory that the process may have in all, bytes.</summary>
     public long ProcessBytesMax { get; init; } = long.MaxValue;
 
+    /// <summary>Memory that it has, bytes; null: nobody says.</summary>
+    public Func<long>? ResidentBytes { get; init; }
+
     /// <summary>
     /// How much of it may be in memory beside a limit of so many bytes, which the process itself exceeds by a tenth and 64 MiB (the most that was measured). 0, no limit, which is
     /// so while a start loads: as before.
@@ -81,9 +84,8 @@ internal sealed class ColdTier : IDisposable
         long beside = Math.Max(ProcessBytesMax - (memoryLimitBytes / 10 * 11) - (64 << 20), 32 << 20);
         KeptBytesMax = Math.Clamp(memoryLimitBytes / 16, 4 << 20, 64 << 20);
         LongBytesMax = memoryLimitBytes / 2;
-        // A command has what it gathers four times at most: as it was read, as it makes something of it, and twice while its reply grows.
-        GatheredBytesMin = Math.Clamp(beside / 4, 4 << 20, 16 << 20);
-        GatheredBytesMax = Math.Min(Math.Max(memoryLimitBytes, 64 << 20), beside / 4);
+        GatheredBytesMin = Math.Clamp(beside / (1 + Copies), 4 << 20, 16 << 20);
+        GatheredBytesMax = Math.Min(Math.Max(memoryLimitBytes, 64 << 20), beside / (1 + Copies));
         HeldBytesMax = Math.Clamp(Math.Min(memoryLimitBytes, beside) / 2 / Sessions, GatheredBytesMin, 256 << 20);
     }
 
@@ -102,8 +104,25 @@ internal sealed class ColdTier : IDisposable
     /// </summary>
     public long GatheredBytesMax { get; private set; } = long.MaxValue;
 
+    // Of what a command gathers: as it makes something of it, and twice while its reply grows.
+    private const int Copies = 3;
+    private const long AlwaysGathered = 1 << 20, Spare = 16 << 20;
+
     /// <summary>So many each step may gather, whatever others have.</summary>
     public long GatheredBytesMin { get; private set; } = 16 << 20;
+
+    /// <summary>True if a command that has gathered so much gets no more: all together have too much, or the process would be ended by the kernel once this one copies it.</summary>
+    public bool IsTooMuch(long gathered)
+    {
+        if (AtHandBytes > GatheredBytesMax && gathered > GatheredBytesMin)
+            return true;
+        if (gathered <= AlwaysGathered || ResidentBytes is null || !IsNearEnd(gathered))
+            return false;
+        Heap.Trim(); // what commands before have freed
+        return IsNearEnd(gathered);
+    }
+
+    private bool IsNearEnd(long gathered) => ResidentBytes!() + (Copies * gathered) > ProcessBytesMax - Spare;
 
     /// <summary>Bytes of records in one segment that sessions have at hand, together.</summary>
     public long AtHandBytes => Volatile.Read(ref _atHand);
@@ -268,7 +287,8 @@ internal sealed class ColdTier : IDisposable
         return error switch
         {
             Libc.ENOMEM => Unmet("the command goes through more of the tier than memory could hold", "go through it in parts"),
-            Libc.ECANCELED => Unmet("the command has waited in place for too many others", "name fewer at a time, and to a script as its keys"),
+            Libc.ECANCELED =>
+                Unmet("the command has waited in place for too many others", "name fewer at a time, and to a script as its keys"),
             _ => new(ExitKind.Data, "a value cannot be read from the tier it lies on", WhyUnreadable(PlaceOf(read), error), Remedy),
         };
     }

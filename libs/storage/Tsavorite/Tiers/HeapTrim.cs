@@ -37,4 +37,7 @@ internal sealed class HeapTrim(Action trim)
         _trimmedAt = freed;
         trim();
     }
+
+    /// <summary>At once: memory is short. From any thread.</summary>
+    public void Trim() => trim();
 }

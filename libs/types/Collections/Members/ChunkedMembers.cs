@@ -196,7 +196,8 @@ public static unsafe class ChunkedMembers
         ulong slots = SlotsDrawn(edit.Value, chunks);
         edit.BeginForesight();
         // A draw is tried as often as there are slots for an entry, by chance some more; of the bound nearly all chunks are among.
-        long some = Math.Min(draws, chunks), slotsForOne = Math.Min(((long)slots * chunks / Root.ChunkedCount(edit.Value)) + 1, RandomTries);
+        long some = Math.Min(draws, chunks);
+        long slotsForOne = Math.Min(((long)slots * chunks / Root.ChunkedCount(edit.Value)) + 1, RandomTries);
         long tries = Math.Min((some + (4 * (long)Math.Sqrt(some))) * slotsForOne, (long)chunks * DrawsForOne);
         for (; tries > 0 && edit.TryForesee((uint)random.Below(chunks)); tries--)
             random.Below(slots);

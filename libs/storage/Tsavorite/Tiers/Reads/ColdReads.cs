@@ -219,11 +219,18 @@ internal sealed unsafe partial class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true, bool takesBackMuch = false, ulong what = 0)
     {
         Missing = !HasMissing || takesBackMuch ? 0 : what != 0 ? what : FirstMissing;
-        bool isFull = _tier.AtHandBytes > _tier.GatheredBytesMax;
-        Begin(isSpent: Patience.IsTurnSpent() || Patience.TryEndAsTooMuch(_kept.ShortBytes, isFull ? _tier.GatheredBytesMin : long.MaxValue));
+        Begin(isSpent: Patience.IsTurnSpent() || (Patience.HasWaited(_kept.ShortBytes, out long gathered) && EndsAsTooMuch(gathered)));
         if (!_wanted.TrueForAll(IsDone)) // else it lies in persistent memory; or is refused
             Await(mayThrow);
         ForgetWanted();
+    }
+
+    private bool EndsAsTooMuch(long gathered)
+    {
+        bool ends = _tier.IsTooMuch(gathered);
+        if (ends)
+            Patience.EndAsTooMuch();
+        return ends;
     }
 
     private void Await(bool mayThrow)

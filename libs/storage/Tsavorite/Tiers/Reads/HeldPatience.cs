@@ -58,14 +58,18 @@ internal sealed class HeldPatience(Action<ColdRead> forget)
     /// <summary>Within the turn that runs another command begins: what is at hand is no longer needed together.</summary>
     public void BeginPart() => (_hasTooMuch, _gatheredFrom) = (false, NotBegun);
 
-    /// <summary>True if the command that runs gets no more: it has gathered much while it waited, and all together more than may be.</summary>
+    /// <summary>True if the command that runs has waited where it stands, and may be ended; what it has gathered since it began.</summary>
     /// <param name="bytes">So much is at hand.</param>
-    /// <param name="bytesMax">So much it may gather, as others have much too.</param>
-    public bool TryEndAsTooMuch(long bytes, long bytesMax)
+    /// <param name="gathered">So much of it is the command's.</param>
+    public bool HasWaited(long bytes, out long gathered)
     {
         _gatheredFrom = _gatheredFrom == NotBegun ? bytes : Math.Min(bytes, _gatheredFrom);
-        return _hasTooMuch = !_hasNoEnd && _inAllUs > 0 && bytes - _gatheredFrom > bytesMax;
+        gathered = bytes - _gatheredFrom;
+        return _inAllUs > 0 && !_hasNoEnd;
     }
+
+    /// <summary>The command that runs has gathered too much, and gets no more.</summary>
+    public void EndAsTooMuch() => _hasTooMuch = true;
 
     // The device has answered all the while.
     private bool IsTooLong => _inAllUs >= LongestInAllUs;
