@@ -48,12 +48,26 @@ internal unsafe struct ScanPage : IExamine
         _wrongKind = record.Kind != _kind;
         if (_wrongKind || _badOptions)
             return;
+        Foresee(ref record);
         ulong next = 0;
         long entries = Show(ref record, ref next, write: false);
         _to.Array(2);
         _to.BulkInt((long)next);
         _to.Array((int)(_form == EntryForm.Member || _withoutValues ? entries : entries * 2));
         Show(ref record, ref next, write: true);
+    }
+
+    // What the page comes to on a tier is read side by side: chunks have about as many entries each.
+    private readonly void Foresee(ref RecordEdit record)
+    {
+        if (!record.MayLack || !Root.IsChunked(record.Value) || _cursor >> 32 != 0)
+            return;
+        record.BeginForesight();
+        long perChunk = Math.Max(Root.ChunkedCount(record.Value) / Root.Chunks(record.Value), 1);
+        ulong next = _cursor;
+        bool goesOn = true;
+        for (long left = (_count / perChunk) + 1; left > 0 && goesOn; left--)
+            goesOn = record.TryForesee(MemberWalk.ChunkAt(ref record, next, out next)) && next != 0;
     }
 
     // Counts or writes the page; twice the same, since nothing changes meanwhile.
