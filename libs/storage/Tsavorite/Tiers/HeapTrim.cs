@@ -38,6 +38,11 @@ internal sealed class HeapTrim(Action trim)
         trim();
     }
 
-    /// <summary>At once: memory is short. From any thread.</summary>
-    public void Trim() => trim();
+    /// <summary>At once, if anything was freed since: memory is short. It takes milliseconds, and a command that gathers asks at each piece. From any thread.</summary>
+    public void Trim()
+    {
+        long freed = Volatile.Read(ref _freed);
+        if (Interlocked.Exchange(ref _trimmedAt, freed) != freed)
+            trim();
+    }
 }
